@@ -14,6 +14,7 @@
 #include "store/batch.h"
 #include "store/latch.h"
 #include "store/slabs.h"
+#include "store/store_values.h"
 #include "worker/workers.h"
 
 using namespace ps;
@@ -24,12 +25,16 @@ constexpr int64_t length = 100, hot = 0, pushes = 30'000;
 constexpr Row row{0};
 constexpr int readers = 2, writers = 2, kills = 50;
 
-std::shared_ptr<Segment> one_key() {
+std::shared_ptr<Segment> no_key_yet() {
     ps_node_options options{};
     options.num_keys = 1;
     options.value_lengths = &length;
     options.num_lengths = 1;
-    std::shared_ptr<Segment> segment = Segment::create(options);
+    return Segment::create(options);
+}
+
+std::shared_ptr<Segment> one_key() {
+    auto segment = no_key_yet();
     Slabs slabs(*segment);
     segment->entry(row) = slabs.hold(segment->place(row)).word();
     return segment;
@@ -93,14 +98,40 @@ void so_does_one_that_a_dead_holder_left() {
     CHECK(segment->place(row).word() == glance.place().word() && !glance.was_steady());
 }
 
+int32_t pull_once(Segment &segment, Latches &latches) {
+    std::vector<float> value(length);
+    ps_request pull{PS_PULL, 0, &hot, 1, value.data(), length, 0, -1, 0};
+    return run_local(segment, latches, pull);
+}
+
 void pulls_leave_the_latch_alone() {
     auto segment = one_key();
     Latches latches(*segment, join(*segment));
-    std::vector<float> value(length);
     uint64_t before = segment->place(row).word();
-    ps_request pull{PS_PULL, 0, &hot, 1, value.data(), length, 0, -1, 0};
-    CHECK(run_local(*segment, latches, pull) == PS_OK && pull.done == 1);
+    CHECK(pull_once(*segment, latches) == PS_OK);
     CHECK(segment->place(row).word() == before);
+}
+
+void a_closed_replica_is_not_read() {
+    auto segment = no_key_yet();
+    Slabs slabs(*segment);
+    StoreValues values(*segment, slabs, 0);
+    CHECK(values.latch(hot));
+    values.copy(hot, Bytes(length * sizeof(float), 0));
+    values.unlatch();
+    Latches latches(*segment, join(*segment));
+    CHECK(values.standing(hot) == Standing::replica && pull_once(*segment, latches) == PS_OK);
+    Place place(0);
+    CHECK(latches.acquire(row, Patience::wait, &place));
+    std::vector<float> value(length);
+    const auto read_latched = [&] {
+        return run_latched(*segment, latches, row, place, PS_PULL, reinterpret_cast<char *>(value.data()));
+    };
+    CHECK(read_latched());
+    values.close(hot); // while this worker has the latch
+    CHECK(values.standing(hot) == Standing::closed && !read_latched());
+    latches.release(row, place);
+    CHECK(pull_once(*segment, latches) == PS_ENOTLOCAL);
 }
 
 void push_ones(Segment &segment, Latches &latches) {
@@ -162,6 +193,7 @@ int main() {
     so_does_one_whose_version_is_the_same_again();
     so_does_one_that_a_dead_holder_left();
     pulls_leave_the_latch_alone();
+    a_closed_replica_is_not_read();
     pulls_are_whole_beside_those_who_die();
     pulls_are_whole();
     std::puts("ok");

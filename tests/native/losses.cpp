@@ -63,6 +63,7 @@ private:
 
     void step() {
         if (world_.matters != no_node && world_.draw(world_.soon) == 0) lose_what_matters();
+        if (world_.is_one_to_join && world_.draw(world_.soon) == 0) join(world_);
         uint64_t what = world_.draw(24);
         if (what == 23) {
             world_.tick(0.5 * double(world_.draw(4)));
@@ -86,7 +87,10 @@ private:
             world_.losses_left--;
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
         } else if (what == 10 && world_.backups > 0 && world_.draw(15) == 0) {
-            leave(world_, world_.members()[world_.draw(world_.members().size())]);
+            const NodeId leaver = world_.members()[world_.draw(world_.members().size())];
+            leave(world_, leaver);
+            for (uint64_t stops = world_.draw(4); stops > 0; stops--) // of keys that may be coming
+                stop_or_go_on(world_.nodes[leaver]->store, world_.draw(world_.num_keys));
         } else if (what == 10 && world_.draw(10) == 0) {
             join(world_);
         } else if (what == 11) {
@@ -111,7 +115,8 @@ private:
         Node &node = *world_.nodes[id];
         if (node.dead || !node.protocol.let_go(key)) return;
         trace("%d lets key %d go", id, int(key));
-        world_.may_be_deleted[key] = true;
+        world_.note_gone(key);
+        for (Deletion &deletion : world_.deletions) deletion.is_of_a_row &= deletion.key != key;
     }
 
     // A checkpoint is loaded while nobody uses the key: a new value that the protocol does not hear of before a round.
@@ -120,6 +125,7 @@ private:
         if (node.dead || world_.is_linear || !owns(node.values, key) || node.protocol.knows(key)) return;
         if (!node.values.has_row(key) || !world_.pushes.can_begin(key, 1)) return;
         trace("%d loads key %d", id, int(key));
+        world_.loaded[key] = true;
         const int64_t loaded = Pushes::operand(world_.pushes.begin(key));
         dynamic_cast<NumberStore &>(node.values).write_whole(key, number_at(node.values, key) | loaded);
     }
@@ -131,7 +137,8 @@ private:
         if (node.out || !node.protocol.may_go()) return;
         depart(world_, id);
         const NodeId next = world_.members()[world_.draw(world_.members().size())];
-        world_.note_that_matters(next);
+        world_.is_one_to_join = world_.losses_that_follow > 0 && world_.draw(2);
+        if (!world_.is_one_to_join) world_.note_that_matters(next);
         if (world_.losses_left > world_.losses_that_follow && world_.draw(2)) {
             world_.losses_left--;
             lose(world_, next);

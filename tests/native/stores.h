@@ -153,7 +153,7 @@ public:
     void own(Key key, const char *value) override {
         Value &v = values[key];
         int64_t added = v.standing == Standing::replica ? v.delta : 0;
-        become(key, {Standing::absent, Standing::awaited, Standing::replica}, Standing::owned);
+        become(key, {Standing::absent, Standing::awaited, Standing::replica, Standing::closed}, Standing::owned);
         v = Value{Standing::owned, number_of(Bytes(value, value + 8)) + added, 0, false, no_node};
     }
     void give(Key key, NodeId to, Bytes *given) override {
@@ -183,10 +183,14 @@ public:
         values[key].number = number_of(value) + values[key].delta + (sent.empty() ? 0 : number_of(sent));
     }
     bool take_delta(Key key, Bytes *delta) override {
-        require(key, {Standing::replica});
+        require(key, {Standing::replica, Standing::closed});
         if (!std::exchange(values[key].changed, false)) return false;
         *delta = bytes_of(std::exchange(values[key].delta, 0));
         return true;
+    }
+    void close(Key key) override {
+        REQUIRE(values[key].standing == Standing::replica);
+        values[key].standing = Standing::closed;
     }
     bool retire(Key key, Bytes *delta) override {
         bool any = take_delta(key, delta);

@@ -124,6 +124,30 @@ def test_keys_are_taken_over_in_groups() -> None:
         assert nodes.nodes[0].value(f"np.unique(pull({keys}))") == [3]
 
 
+def test_a_key_moves_though_it_is_written_all_the_time() -> None:
+    """A move waits for the copies of writes that came before it, not for those of later ones."""
+    with RANGE.cluster(3) as nodes:
+        writers = [nodes.attach(rank) for rank in (0, 1, 2)]
+        for writer in writers:
+            writer.write(
+                "repeat(lambda _: [kv.push([0], values([0]), True) for _ in range(100)] and None, 4)"
+            )
+        time.sleep(0.5)
+        started = time.monotonic()
+        for turn in range(10):
+            assert nodes.nodes[turn % 3].value("kv.localize([0])") is None
+        assert time.monotonic() - started < 2  # they write until 3.5 s
+        calls = 0
+        for writer in writers:
+            report = writer.read()["value"]
+            assert report["errors"] == []
+            calls += report["calls"]
+        for writer in reversed(writers):
+            assert writer.value("kv.waitall()") is None
+            writer.end()
+        assert nodes.nodes[0].value("pull([0])") == [100 * calls]
+
+
 def test_two_at_once_are_both_named_with_what_helps(kind: Kind) -> None:
     """More than there are replicas: keys of which the second one had the copies are gone."""
     with kind.cluster(5) as nodes:

@@ -117,7 +117,7 @@ void Protocol::take(Key key, const Backed &message) {
     if (write && write->version == message.version && remove(write->missing)) commit(key);
     auto taking = taking_over_.find(key);
     if (taking != taking_over_.end() && taking->second.version == message.version && remove(taking->second.missing))
-        take_over_if_backed(key);
+        go_on_from_backup(key);
 }
 
 // All keepers have the backup that was on its way.

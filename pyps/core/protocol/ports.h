@@ -10,8 +10,9 @@
 namespace ps {
 
 // What this node has of a key. owned: its value. shared: its value, and other nodes have replicas. replica: a copy of
-// another node's value. awaited: nothing yet, but workers wait for it. absent: nothing.
-enum class Standing : uint8_t { absent, owned, shared, replica, awaited };
+// another node's value. closed: a replica that workers no longer use. awaited: nothing yet, but workers wait for it.
+// absent: nothing.
+enum class Standing : uint8_t { absent, owned, shared, replica, closed, awaited };
 
 // The node's values. Workers pull, push and set owned and shared keys without asking the protocol, and also replicas
 // where fits_replica() allows it. For workers, everything that is done under a key's latch is one step.
@@ -53,6 +54,8 @@ public:
     // False: a worker holds the key's latch and does not go on.
     virtual bool latch(Key key) = 0;
     virtual void unlatch() = 0;
+    // Replica -> closed, also while a worker holds the latch.
+    virtual void close(Key key) = 0;
 
     // The rest is for the key whose latch was taken; one latch at a time.
     virtual void pull(Key key, Bytes *value) = 0;
@@ -76,7 +79,7 @@ public:
     // empty) and then the delta that is kept here are applied.
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
     virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed
-    virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica -> awaited
+    virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica, closed -> awaited
     // Of an owned key: as if it had never been used, so it is absent unless it began here. Its row goes with the latch,
     // unless something is done to the key before.
     virtual void erase(Key key) = 0;

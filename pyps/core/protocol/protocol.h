@@ -302,7 +302,7 @@ private:
     void take_backups_in(Key key, const Transfer &message);
     void take(Key key, const TakeOver &message);
     void send_taken_over();
-    void take_over_if_backed(Key key);
+    void go_on_from_backup(Key key);
     void forget_replicas();
     void forget_replica(Key key);
     void begin_epoch_of_backups(const std::vector<NodeId> &members);

@@ -64,10 +64,12 @@ void Protocol::stop_wanting(const std::vector<Key> &keys) {
 }
 
 // A key without a row stays at its home. What this node itself has asked for may come after the key was erased, for
-// which it had come here.
+// which it had come here. One that was offered to the asker is offered again, once it has a row.
 template <class Answer>
 void Protocol::leave_here(Key key, NodeId asker, const Answer &answer) {
-    if (asker != self_) post_.send(asker, key, answer);
+    if (asker == self_) return;
+    offered_.erase(key);
+    post_.send(asker, key, answer);
 }
 
 void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message) {

@@ -32,17 +32,21 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
 }
 
 // All replicas end, and those that are wanted are asked for again: a new owner would not know of them, and would answer
-// a write that it has from a backup before they have its value. They have nothing that the owner lacks.
+// a write that it has from a backup before they have its value. They have nothing that the owner lacks. Where a worker
+// has stopped with a key's latch, others must not read its replica until it goes on.
 void Protocol::forget_replicas() {
     std::vector<Key> keys;
     for (const auto &[key, held] : replicas_) keys.push_back(key);
-    for (Key key : keys) step(key, [=] { forget_replica(key); });
+    for (Key key : keys) {
+        if (values_.standing(key) == Standing::replica) values_.close(key);
+        step(key, [=] { forget_replica(key); });
+    }
 }
 
 void Protocol::forget_replica(Key key) {
     replicas_.erase(key);
     Bytes nothing;
-    if (values_.standing(key) == Standing::replica) values_.retire(key, &nothing);
+    if (values_.standing(key) == Standing::closed) values_.retire(key, &nothing);
     forget_awaited(key);
 }
 
@@ -52,11 +56,11 @@ void Protocol::forget_replica(Key key) {
 void Protocol::note_lost() {
     const HomeRule &former = former_->rule(), &rule = homes_.rule();
     bool were_all_secure = true, were_lost_secure = true;
-    size_t lost = 0, kept = 0; // kept: nodes that had backups
+    size_t lost = 0, kept = 0; // kept: nodes that had keys or backups, of which those that leave may have none any more
     for (NodeId node : former.members()) {
         were_all_secure = were_all_secure && secure_[node];
         since_settled_[node] = true;
-        kept += !leavers_.has_emptied(node);
+        kept += !leavers_.has_emptied(node) && (!leavers_.has(node) || !rule.is_member(node));
     }
     for (NodeId node = 0; node < rule.places(); node++) {
         if (!since_settled_[node] || rule.is_member(node)) continue;
@@ -128,7 +132,7 @@ void Protocol::take(Key key, const TakeOver &message) {
     expect(key);
     keepers_.put(key, message.keepers);
     taking_over_[key] = {0, keepers_.of(key), keepers_.of(key)};
-    if (keepers_.of(key).empty()) return take_over_if_backed(key); // no other node is left
+    if (keepers_.of(key).empty()) return go_on_from_backup(key); // no other node is left
     to_take_over_.push_back(key);
     send_taken_over();
 }
@@ -146,9 +150,8 @@ void Protocol::send_taken_over() {
     }
 }
 
-void Protocol::take_over_if_backed(Key key) {
+void Protocol::go_on_from_backup(Key key) {
     const auto found = taking_over_.find(key);
-    if (!found->second.missing.empty()) return;
     if (found->second.version > 0) taken_on_their_way_--;
     const std::vector<NodeId> keepers = std::move(found->second.keepers);
     taking_over_.erase(found);

@@ -153,7 +153,8 @@ struct LengthClass {
 // The head of a shared key's slot, guarded by the key's latch. Behind it come the value and, for a replica, the delta:
 // if `changed` is set, what was pushed here since the owner was last told.
 struct SharedHead {
-    uint32_t is_replica;
+    uint16_t is_replica;
+    std::atomic<uint16_t> is_closed; // of a replica: workers must not use it; set without the latch
     uint32_t changed; // since the server last looked
 };
 

@@ -100,11 +100,14 @@ void collect(SharedHead *head, const LengthClass &c, const char *delta, Merge me
         std::memcpy(collected, delta, c.value_bytes);
 }
 
+bool is_closed(const SharedHead *head) { return head->is_closed.load(std::memory_order_acquire); }
+
 // Do it on a shared key, under its latch. What is done to a replica is collected for its owner as well. False: a
-// replica cannot collect it, so only the owner can do it.
+// replica cannot collect it, or is closed, so only the owner can do it.
 template <class Action>
 [[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, Row row,
                                   const LengthClass &c, char *buffer, Action action) {
+    if (is_closed(head)) return false;
     char *value = Segment::value(head);
     if constexpr (Action::writes) {
         const Rule &rule = action.rule();
@@ -175,7 +178,9 @@ inline Visit visit_at_a_glance(const Rows &rows, const Segment &segment, Row row
         if (place.is_held()) continue;
         *c = &segment.length_class(place.length_class());
         if ((*c)->value_bytes > room) return Visit::does_not_fit;
-        if (!place.is_here() || (place.residence() == Residence::shared && !may_share)) return Visit::lives_elsewhere;
+        if (!place.is_here()) return Visit::lives_elsewhere;
+        if (place.residence() == Residence::shared && (!may_share || is_closed(segment.shared(**c, place.index()))))
+            return Visit::lives_elsewhere;
         action(segment.value(place), buffer, **c);
         if (__builtin_expect(glance.was_steady(), 1)) return Visit::done;
     }

@@ -79,13 +79,26 @@ void StoreValues::with(Key key, Body &&body) {
     segment_.ages().note(row_);
 }
 
+namespace {
+
+Standing standing_of(const SharedHead &head) {
+    if (!head.is_replica) return Standing::shared;
+    return head.is_closed.load(std::memory_order_relaxed) ? Standing::closed : Standing::replica;
+}
+
+} // namespace
+
+void StoreValues::close(Key key) {
+    head_of(segment_.place(segment_.row(key)))->is_closed.store(1, std::memory_order_release);
+}
+
 Standing StoreValues::standing(Key key) const {
     Row row = segment_.row(key);
     if (row == no_row) return begins_here(key) ? Standing::owned : Standing::absent;
     Place place = segment_.place(row); // only this thread changes where a key is
     switch (place.residence()) {
     case Residence::owned: return Standing::owned;
-    case Residence::shared: return head_of(place)->is_replica ? Standing::replica : Standing::shared;
+    case Residence::shared: return standing_of(*head_of(place));
     case Residence::awaited: return Standing::awaited;
     default: return Standing::absent;
     }

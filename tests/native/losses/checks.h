@@ -25,6 +25,22 @@ inline void check_backups(World &world, Key key, const Node &owner, int64_t valu
     }
 }
 
+// A node says that its keys have their backups. Of one that was loaded it may not have heard yet.
+inline void check_secure(const World &world, NodeId self) {
+    if (!world.is_safe || world.nodes[self]->crossing.epoch() + 1 < world.epochs.size()) return;
+    const std::vector<NodeId> &members = world.members();
+    const auto count = [&](auto &&is_such) {
+        return size_t(std::count_if(members.begin(), members.end(),
+                                    [&](NodeId node) { return node != self && is_such(*world.nodes[node]); }));
+    };
+    const size_t wanted = std::min<size_t>(world.backups, count([](const Node &node) { return !node.leaves; }));
+    for (Key key = 0; key < world.num_keys; key++) {
+        if (!owns(world.nodes[self]->values, key) || world.loaded[key]) continue;
+        if (!world.pushes.acknowledged(key) || world.may_be_deleted[key]) continue;
+        REQUIRE(count([&](const Node &node) { return node.protocol.copies().find(key); }) >= wanted);
+    }
+}
+
 inline void check_value(World &world, Key key) {
     Node *owner = world.owner(key);
     const bool is_unused = !owner && std::any_of(world.members().begin(), world.members().end(), [&](NodeId node) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../clients/intents.h"
+#include "workers.h"
 #include "world.h"
 
 namespace ps::losses {
@@ -79,6 +80,11 @@ inline void adopt(World &world, NodeId id, uint32_t epoch) {
     mark(world, id, id);
 }
 
+inline void hear(World &world, Worker &worker, uint32_t epoch) {
+    worker.client->begin_epoch(epoch, world.epochs[epoch].members, world.epochs[epoch].lost);
+    ask_to_erase_again(world, uint64_t(&worker - world.workers.data()));
+}
+
 // Its workers do, and give up what they wait for.
 inline void hear(World &world, NodeId id, uint32_t epoch) {
     Node &node = *world.nodes[id];
@@ -86,8 +92,7 @@ inline void hear(World &world, NodeId id, uint32_t epoch) {
     if (node.heard == 0 && id >= world.shape.nodes) world.hire_workers(id);
     node.heard = epoch;
     for (Worker &worker : world.workers)
-        if (worker.node == id && !worker.client->is_dead())
-            worker.client->begin_epoch(epoch, world.epochs[epoch].members, world.epochs[epoch].lost);
+        if (worker.node == id && !worker.client->is_dead()) hear(world, worker, epoch);
     world.post_not_judged(hearsay_end, id, [=, &world] { adopt(world, id, epoch); });
 }
 
@@ -164,6 +169,7 @@ inline void join(World &world) {
     if (world.next_to_join == world.num_nodes || !world.is_secure()) return;
     world.copies = count_copies(world, no_node);
     const NodeId joins = world.next_to_join++;
+    world.is_one_to_join = false;
     trace("%d joins", joins);
     world.met.joined++;
     world.nodes[joins]->dead = false;
@@ -171,6 +177,7 @@ inline void join(World &world) {
     members.push_back(joins);
     world.epochs.push_back({std::move(members), world.epochs.back().lost});
     tell_epoch(world);
+    world.note_that_matters(world.members()[world.draw(world.members().size())]);
 }
 
 // It stops its intents; false: it has to wait for something else before.
@@ -188,6 +195,10 @@ inline void leave(World &world, NodeId leaver) {
     trace("%d leaves", leaver);
     world.kill_workers(leaver);
     world.nodes[leaver]->leaves = true;
+    if (!world.is_secure()) { // some may not know yet of losses before that
+        world.copies -= std::min<size_t>(world.copies, 1);
+        world.is_safe = world.is_safe && size_t(world.lost_at_once) <= world.copies;
+    }
     world.nodes[leaver]->protocol.leave();
 }
 

@@ -1,6 +1,7 @@
 // What a node sends, as letters of the world.
 #pragma once
 
+#include "checks.h"
 #include "workers.h"
 #include "world.h"
 
@@ -53,6 +54,7 @@ public:
     void tell(NodeId to, News news) override {
         NodeId self = self_;
         trace("  %d -> %d: news %d about %d", self_, to, int(news.what), news.about);
+        if (news.what == News::What::secure) check_secure(world_, self);
         post(to, Kind::plain, [=](Protocol &at) { at.hear(self, news); });
     }
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
@@ -81,16 +83,18 @@ public:
 
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
         if (origin.worker < deleters) return desk().answer(origin, key, value, after_refresh);
-        const Deletion &deletion = world_.deletions[origin.operation];
         trace("  key %d is deleted: %d", int(key), value[0]);
-        if (value[0]) world_.gone[key] |= deletion.before;
+        if (value[0]) world_.gone[key] |= world_.deletions[origin.operation].before;
+        world_.post_not_judged(self_, worker_end(world_.deletions[origin.operation].worker),
+                               [this, origin, value] { note_deleted(world_, origin.operation, value[0]); });
     }
     void answer(const Origin &origin, const std::vector<uint32_t> &positions) override {
         for (uint32_t position : positions)
             desk().answer({origin.node, origin.worker, position, origin.operation}, 0, {}, false);
     }
     void refuse(const Origin &origin, Key, NodeId lost_with) override {
-        if (origin.worker < deleters) desk().refuse(origin, lost_with);
+        if (origin.worker < deleters) return desk().refuse(origin, lost_with);
+        world_.deletions[origin.operation].is_answered = true;
     }
     void landed(uint64_t waiter, Key) override { desk().land(waiter); }
     void gone(uint64_t waiter, Key, NodeId lost_with) override { desk().land(waiter, lost_with); }

@@ -10,11 +10,19 @@ namespace ps::losses {
 
 using clients::intend;
 
+// All that were begun were answered, and none is done again because of a loss.
+inline bool World::are_deletions_over(Key key) const {
+    return std::none_of(deletions.begin(), deletions.end(), [&](const Deletion &deletion) {
+        return deletion.key == key && (!deletion.is_answered || deletion.nodes_out != count_out());
+    });
+}
+
 // What a worker reads has what it pushed before.
 inline Plan World::plan(uint64_t number, Operation operation, Key key) {
     if (operation == Operation::pull) return {0, pushes.acknowledged(key, number) | (is_linear ? seen[key] : 0)};
     int push = pushes.begin(key);
     trace("    worker %d: push %d of key %d", int(number), push, int(key));
+    if (backups > 0 && !counts_uses && are_deletions_over(key)) lasting[key] |= Pushes::operand(push);
     return {Pushes::operand(push), push};
 }
 
@@ -24,6 +32,7 @@ inline void World::finish(uint64_t number, Operation operation, Key key, const P
         pushes.acknowledge(key, int(plan.floor), number);
         trace("    worker %d: push %d of key %d is acknowledged", int(number), int(plan.floor), int(key));
         seen[key] |= plan.operand;
+        if (lasting[key] & plan.operand && !node_of(number).out) has_row[key] = true;
     }
     if (operation != Operation::pull || node_of(number).out) return;
     pushes.check(key, value);
@@ -56,29 +65,53 @@ inline void operate(World &world, uint64_t number, std::vector<Key> keys, Operat
 }
 
 inline std::vector<Key> draw_keys(World &world) {
-    std::vector<Key> keys{world.draw(world.num_keys)};
+    std::vector<Key> keys{world.draw(world.keys_in_use)};
     const bool is_large = world.num_keys > 6; // then the keys of an operation mostly have one home
     while (keys.size() < 5 && world.draw(3) > 0)
-        keys.push_back(is_large ? (keys.back() + world.num_nodes) % world.num_keys : world.draw(world.num_keys));
+        keys.push_back(is_large ? (keys.back() + world.num_nodes) % world.keys_in_use : world.draw(world.keys_in_use));
     return keys;
 }
 
-// What was pushed may then be gone. The worker does not wait for the answer.
-inline void erase(World &world, uint64_t number, Key key) {
-    const NodeId from = world.workers[number].node, to = NodeId(world.draw(world.num_nodes));
-    trace("worker %d at %d deletes key %d, and asks %d", int(number), from, int(key), to);
-    world.may_be_deleted[key] = true;
-    const Origin origin{from, deleters + uint32_t(number), 0, world.deletions.size(), UINT32_MAX};
+inline void ask_to_erase(World &world, size_t number) {
+    const Deletion &deletion = world.deletions[number];
+    const Key key = deletion.key;
+    const NodeId from = world.workers[deletion.worker].node, to = NodeId(world.draw(world.num_nodes));
+    trace("worker %d at %d deletes key %d, and asks %d", int(deletion.worker), from, int(key), to);
+    const Origin origin{from, deleters + uint32_t(deletion.worker), 0, number, UINT32_MAX};
     Request request{Operation::erase, origin, {}};
-    world.deletions.push_back({key, world.pushes.acknowledged(key)});
     auto deliver = [=, &world] { world.nodes[to]->protocol.receive(key, request, false); };
-    world.paths[{worker_end(number), to}].push_back({from, to, world.nodes[from]->heard, Kind::plain, deliver});
+    world.paths[{worker_end(deletion.worker), to}].push_back(
+        {from, to, world.nodes[from]->heard, Kind::plain, deliver});
+}
+
+// What was pushed may then be gone. The worker does not wait for the answer, but asks again in each epoch.
+inline void erase(World &world, uint64_t number, Key key) {
+    world.deletions.push_back({key, number, world.pushes.acknowledged(key), world.has_row[key], world.count_out()});
+    world.note_gone(key);
+    ask_to_erase(world, world.deletions.size() - 1);
+}
+
+inline void note_deleted(World &world, size_t number, bool had_row) {
+    Deletion &deletion = world.deletions[number];
+    if (deletion.is_answered) return;
+    const bool is_last = std::none_of(world.deletions.begin() + int64_t(number) + 1, world.deletions.end(),
+                                      [&](const Deletion &later) { return later.key == deletion.key; });
+    const bool is_certain = deletion.is_of_a_row && is_last && deletion.nodes_out == world.count_out();
+    if (is_certain && world.is_safe) REQUIRE(had_row);
+    deletion.is_answered = true;
+}
+
+inline void ask_to_erase_again(World &world, uint64_t worker) {
+    for (size_t number = 0; number < world.deletions.size(); number++) {
+        const Deletion &deletion = world.deletions[number];
+        if (deletion.worker == worker && !deletion.is_answered && world.backups > 0) ask_to_erase(world, number);
+    }
 }
 
 inline void act(World &world, uint64_t number) {
     if (world.node_of(number).dead || world.node_of(number).leaves) return;
     Worker &worker = world.workers[number];
-    Key key = world.draw(world.num_keys);
+    Key key = world.draw(world.keys_in_use);
     switch (world.draw(24)) {
     case 0:
     case 1: worker.client->localize(draw_keys(world)); return;

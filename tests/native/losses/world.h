@@ -76,7 +76,11 @@ struct Epoch {
 
 struct Deletion {
     Key key;
-    int64_t before; // pushes that were acknowledged
+    uint64_t worker;
+    int64_t before;   // pushes that were acknowledged
+    bool is_of_a_row; // certainly, unless another one or a loss comes before its answer
+    size_t nodes_out;
+    bool is_answered = false;
 };
 
 struct Met {
@@ -114,6 +118,8 @@ struct World : clients::Surroundings {
     const int losses_that_follow; // of these: of a node that matters, about so many steps later
     const uint64_t soon;
     NodeId matters = no_node;
+    bool is_one_to_join = false; // about as soon
+    const uint64_t keys_in_use; // workers leave the others alone
     int lost_at_once = 0; // nodes, since each key had its backups
     size_t copies = 0; // that each key had then
     bool is_safe = true; // never were that more than there are backups
@@ -126,8 +132,11 @@ struct World : clients::Surroundings {
     std::vector<bool> may_be_lost; // by key: it was at a node that was lost, or on its way
     bool is_linear = false; // what one worker was told or has read, all others read from then on
     std::vector<int64_t> seen; // by key: that
+    std::vector<bool> loaded; // by key
     std::vector<bool> may_be_deleted; // by key: a worker asked for that
     std::vector<Deletion> deletions;
+    std::vector<int64_t> lasting; // by key: pushes that no deletion can meet that has begun
+    std::vector<bool> has_row; // by key: certainly, as one of these was acknowledged
     std::vector<int64_t> gone; // by key: pushes that were acknowledged before a deletion began that was, too
     std::vector<Epoch> epochs;
     Met met;
@@ -141,8 +150,10 @@ struct World : clients::Surroundings {
           shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
           connections_break(draw(2)), losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
           losses_that_follow(backups > 0 && draw(2) ? losses_left - int(draw(2)) : 0), soon(uint64_t(4) << draw(5)),
-          pushes(num_keys), said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys),
-          gone(num_keys), epochs{{{}, no_node}}, counts_uses(!shape.is_range && seed % 3 == 1), dropped(num_keys) {
+          keys_in_use(losses_that_follow > 0 && draw(2) ? num_keys - num_keys / 3 : num_keys), pushes(num_keys),
+          said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), loaded(num_keys), may_be_deleted(num_keys),
+          lasting(num_keys), has_row(num_keys), gone(num_keys), epochs{{{}, no_node}},
+          counts_uses(!shape.is_range && seed % 3 == 1), dropped(num_keys) {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
@@ -190,6 +201,19 @@ struct World : clients::Surroundings {
         return std::any_of(members().begin(), members().end(), [&](NodeId node) {
             return owns(nodes[node]->values, key) || nodes[node]->protocol.parked().brings(key);
         });
+    }
+
+    bool are_deletions_over(Key key) const;
+
+    // Its row may be, from now on.
+    void note_gone(Key key) {
+        may_be_deleted[key] = true;
+        lasting[key] = 0;
+        has_row[key] = false;
+    }
+
+    size_t count_out() const {
+        return size_t(std::count_if(nodes.begin(), nodes.end(), [](const auto &node) { return node->out; }));
     }
 
     void post(NodeId from, NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
