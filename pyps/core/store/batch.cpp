@@ -58,6 +58,15 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
 inline void copy_glanced(char *to, const char *from, uint64_t bytes) { copy_bytes(to, from, bytes); }
 #endif
 
+bool is_closed(const SharedHead *head) { return head->is_closed.load(std::memory_order_acquire); }
+
+bool is_closed_glanced(const SharedHead *head) { // of a slot that may be another key's meanwhile
+    uint16_t is_closed = 0;
+    copy_glanced(reinterpret_cast<char *>(&is_closed), reinterpret_cast<const char *>(&head->is_closed),
+                 sizeof is_closed);
+    return is_closed;
+}
+
 struct Pull {
     static constexpr bool writes = false;
     void operator()(char *value, char *buffer, const LengthClass &c) const {
@@ -99,8 +108,6 @@ void collect(SharedHead *head, const LengthClass &c, const char *delta, Merge me
     else
         std::memcpy(collected, delta, c.value_bytes);
 }
-
-bool is_closed(const SharedHead *head) { return head->is_closed.load(std::memory_order_acquire); }
 
 // Do it on a shared key, under its latch. What is done to a replica is collected for its owner as well. False: a
 // replica cannot collect it, or is closed, so only the owner can do it.
@@ -179,7 +186,8 @@ inline Visit visit_at_a_glance(const Rows &rows, const Segment &segment, Row row
         *c = &segment.length_class(place.length_class());
         if ((*c)->value_bytes > room) return Visit::does_not_fit;
         if (!place.is_here()) return Visit::lives_elsewhere;
-        if (place.residence() == Residence::shared && (!may_share || is_closed(segment.shared(**c, place.index()))))
+        if (place.residence() == Residence::shared &&
+            (!may_share || is_closed_glanced(segment.shared(**c, place.index()))))
             return Visit::lives_elsewhere;
         action(segment.value(place), buffer, **c);
         if (__builtin_expect(glance.was_steady(), 1)) return Visit::done;
