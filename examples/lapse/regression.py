@@ -123,7 +123,7 @@ def set_environment(role: str, options: argparse.Namespace) -> None:
     """Say who this process is and where the scheduler is."""
     os.environ["DMLC_NUM_SERVER"] = str(options.nodes)
     os.environ["DMLC_ROLE"] = role
-    os.environ["DMLC_PS_ROOT_URI"] = "127.0.0.1"
+    os.environ["DMLC_PS_ROOT_URI"] = options.host
     os.environ["DMLC_PS_ROOT_PORT"] = str(options.port)
 
 
@@ -132,6 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Linear regression with pyps.lapse.")
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--threads", type=int, default=2, help="worker threads of each node")
+    parser.add_argument("--host", default="127.0.0.1", help="address of the scheduler")
     parser.add_argument("--port", type=int, default=9091, help="of the scheduler")
     options = parser.parse_args()
     processes = [Process(target=run_scheduler, args=(options,))]

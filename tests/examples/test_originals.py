@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.ports import OWN, free_port
 from tests.python_path import python_path
 
 pytestmark = pytest.mark.slow
@@ -19,11 +19,9 @@ ROOT = Path(__file__).parents[2]
 
 def run(program: str, *options: str) -> list[str]:
     """Run a program of the examples; return what it printed."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    where = ["--host", OWN, "--port", str(free_port(OWN))]
     done = subprocess.run(
-        [sys.executable, f"examples/{program}", "--port", str(port), *options],
+        [sys.executable, f"examples/{program}", *where, *options],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1"},
         capture_output=True,
