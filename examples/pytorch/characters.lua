@@ -25,12 +25,18 @@ function M.share(address, optimizer)
    model = luaps.distributed(M.net, kv, {optimizer = optimizer})
 end
 
--- `letters` has a row for each place in the text, and a column for each text of the batch.
-function M.step(letters)
-   local inputs, targets = {}, {}
-   for place = 1, letters:size(1) - 1 do
-      inputs[place], targets[place] = letters[place], letters[place + 1]
+-- The letters at these places in the text, each of all texts of a batch, which are the columns of `letters`.
+local function at(letters, first, last)
+   local places = {}
+   for place = first, last do
+      table.insert(places, letters[place])
    end
+   return places
+end
+
+function M.step(letters)
+   local count = letters:size(1)
+   local inputs, targets = at(letters, 1, count - 1), at(letters, 2, count)
    return model:step(function()
       local loss = criterion:forward(M.net:forward(inputs), targets)
       M.net:backward(inputs, criterion:backward(M.net.output, targets))
@@ -46,11 +52,7 @@ end
 -- The logarithms of the next letter's probabilities, for each place, with what all have learnt.
 function M.predict(letters)
    model:pull()
-   local inputs = {}
-   for place = 1, letters:size(1) do
-      inputs[place] = letters[place]
-   end
-   return M.net:forward(inputs)
+   return M.net:forward(at(letters, 1, letters:size(1)))
 end
 
 function M.close()

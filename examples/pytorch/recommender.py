@@ -94,9 +94,8 @@ def train(node: pyps.Node, kv: pyps.Worker, steps: int, readers: int = READERS, 
             at = torch.from_numpy(random.integers(LAST, LENGTH - 1, size=BATCH))  # never the last one
             last = readings.books[who[:, None], at[:, None] - torch.arange(LAST, 0, -1)]
             book = readings.books[who, at]
-            found = (
-                scores(towers, who, last, book) - frequency[book].log()
-            )  # popular ones are often among the others
+            # Popular books are often among the others of a batch.
+            found = scores(towers, who, last, book) - frequency[book].log()
             cross_entropy(found, torch.arange(BATCH)).backward()  # type: ignore[no-untyped-call]
         kv.barrier()
     return curve

@@ -79,7 +79,7 @@ class Cluster:
             raise ValueError(f"nodes is {nodes}; it must be at least 1")
         options["optimizer"] = optimizer_text(options.get("optimizer"))
         options["initializer"] = initializer_text(options.get("initializer"))
-        options = {"num_workers": 1} | options
+        options.setdefault("num_workers", 1)
         options |= {"num_keys": num_keys, "value_length": value_length, "num_nodes": nodes}
         options["curve"] = tuple(key.decode() for key in zmq.curve_keypair())
         self._timeout = timeout

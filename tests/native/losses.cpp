@@ -116,7 +116,6 @@ private:
         if (node.dead || !node.protocol.let_go(key)) return;
         trace("%d lets key %d go", id, int(key));
         world_.note_gone(key);
-        for (Deletion &deletion : world_.deletions) deletion.is_of_a_row &= deletion.key != key;
     }
 
     // A checkpoint is loaded while nobody uses the key: a new value that the protocol does not hear of before a round.

@@ -58,9 +58,7 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
 inline void copy_glanced(char *to, const char *from, uint64_t bytes) { copy_bytes(to, from, bytes); }
 #endif
 
-bool is_closed(const SharedHead *head) { return head->is_closed.load(std::memory_order_acquire); }
-
-bool is_closed_glanced(const SharedHead *head) { // of a slot that may be another key's meanwhile
+bool is_closed_at_a_glance(const SharedHead *head) { // of a slot that may be another key's meanwhile
     uint16_t is_closed = 0;
     copy_glanced(reinterpret_cast<char *>(&is_closed), reinterpret_cast<const char *>(&head->is_closed),
                  sizeof is_closed);
@@ -114,7 +112,7 @@ void collect(SharedHead *head, const LengthClass &c, const char *delta, Merge me
 template <class Action>
 [[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, Row row,
                                   const LengthClass &c, char *buffer, Action action) {
-    if (is_closed(head)) return false;
+    if (head->is_closed.load(std::memory_order_acquire)) return false;
     char *value = Segment::value(head);
     if constexpr (Action::writes) {
         const Rule &rule = action.rule();
@@ -187,7 +185,7 @@ inline Visit visit_at_a_glance(const Rows &rows, const Segment &segment, Row row
         if ((*c)->value_bytes > room) return Visit::does_not_fit;
         if (!place.is_here()) return Visit::lives_elsewhere;
         if (place.residence() == Residence::shared &&
-            (!may_share || is_closed_glanced(segment.shared(**c, place.index()))))
+            (!may_share || is_closed_at_a_glance(segment.shared(**c, place.index()))))
             return Visit::lives_elsewhere;
         action(segment.value(place), buffer, **c);
         if (__builtin_expect(glance.was_steady(), 1)) return Visit::done;

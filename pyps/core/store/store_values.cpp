@@ -27,6 +27,11 @@ Place absent(Place place, uint32_t seen) {
     return Place(Residence::absent, place.length_class(), seen).latched_as(place);
 }
 
+Standing standing_of(const SharedHead &head) {
+    if (!head.is_replica) return Standing::shared;
+    return head.is_closed.load(std::memory_order_relaxed) ? Standing::closed : Standing::replica;
+}
+
 } // namespace
 
 StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
@@ -78,15 +83,6 @@ void StoreValues::with(Key key, Body &&body) {
     segment_.uses().renew(row_);
     segment_.ages().note(row_);
 }
-
-namespace {
-
-Standing standing_of(const SharedHead &head) {
-    if (!head.is_replica) return Standing::shared;
-    return head.is_closed.load(std::memory_order_relaxed) ? Standing::closed : Standing::replica;
-}
-
-} // namespace
 
 void StoreValues::close(Key key) {
     head_of(segment_.place(segment_.row(key)))->is_closed.store(1, std::memory_order_release);

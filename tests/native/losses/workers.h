@@ -86,17 +86,16 @@ inline void ask_to_erase(World &world, size_t number) {
 
 // What was pushed may then be gone. The worker does not wait for the answer, but asks again in each epoch.
 inline void erase(World &world, uint64_t number, Key key) {
-    world.deletions.push_back({key, number, world.pushes.acknowledged(key), world.has_row[key], world.count_out()});
+    const bool had_row = world.has_row[key];
     world.note_gone(key);
+    world.deletions.push_back({key, number, world.pushes.acknowledged(key), had_row, world.count_out()});
     ask_to_erase(world, world.deletions.size() - 1);
 }
 
 inline void note_deleted(World &world, size_t number, bool had_row) {
     Deletion &deletion = world.deletions[number];
     if (deletion.is_answered) return;
-    const bool is_last = std::none_of(world.deletions.begin() + int64_t(number) + 1, world.deletions.end(),
-                                      [&](const Deletion &later) { return later.key == deletion.key; });
-    const bool is_certain = deletion.is_of_a_row && is_last && deletion.nodes_out == world.count_out();
+    const bool is_certain = deletion.is_of_a_row && deletion.nodes_out == world.count_out();
     if (is_certain && world.is_safe) REQUIRE(had_row);
     deletion.is_answered = true;
 }

@@ -210,6 +210,7 @@ struct World : clients::Surroundings {
         may_be_deleted[key] = true;
         lasting[key] = 0;
         has_row[key] = false;
+        for (Deletion &deletion : deletions) deletion.is_of_a_row &= deletion.key != key;
     }
 
     size_t count_out() const {
