@@ -26,7 +26,7 @@ class TableMeeting:
     def __init__(self, meeting: Meeting) -> None:
         self._meeting = meeting
         self.timeout = meeting.timeout
-        self.is_first = meeting.rank == 0
+        self.is_first = meeting.turn.is_first
 
     def gather(self, said: bytes = b"") -> list[bytes]:
         """Return what each node has said, as `Meeting.gather` does; raise Dropped if one has said so."""

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from pyps.checkpoint.shards import Group
 from pyps.checkpoint.state import state_of
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, made, of_checkpoint, opened
-from pyps.checkpoint.turns import Turn, require_turn, turn_of
+from pyps.checkpoint.turns import Presence, Turn, turn_of
 from pyps.dtypes import DTYPES, Dtype
 from pyps.errors import CheckpointError, Error
 from pyps.node import Node
@@ -99,7 +98,7 @@ def load(
     with (
         Rows(node) as rows,
         drafts_of(place).working() if is_host else contextlib.nullcontext("") as name,
-        Meeting(place, turn, name, timeout, partial(require_turn, turn, node, rows, timeout)) as meeting,
+        Meeting(place, name, timeout, Presence(turn, node, rows, timeout)) as meeting,
         contextlib.ExitStack() as on_failure,
     ):
         missing = _missing(wanted, node, meeting)

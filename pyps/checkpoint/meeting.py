@@ -14,13 +14,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 from pyps.checkpoint.folders import Folder
-from pyps.checkpoint.turns import Turn
+from pyps.checkpoint.turns import Presence
 from pyps.errors import CheckpointError, Error, WaitTimeoutError
 
 SHORTEST = 0.001  # seconds between two looks, at first
@@ -35,22 +35,18 @@ class Meeting:
     Parameters
     ----------
     directory : Folder
-    turn : Turn
-        Which nodes meet. Among each other they are numbered by their positions: "node 0" here is the first of them.
     name : str
         Of the meeting; only node 0 has one.
     timeout : float
         Seconds for each wait.
-    check : callable
-        Called now and then; raises if waiting makes no sense any more.
+    presence : Presence
+        Of the nodes that meet. Among each other they are numbered by their positions: "node 0" here is the first of
+        them. Waiting ends as soon as it says that it makes no sense any more.
     """
 
-    def __init__(
-        self, directory: Folder, turn: Turn, name: str, timeout: float, check: Callable[[], object]
-    ) -> None:
-        self.directory, self.turn, self.name = directory, turn, name
-        self.rank, self.nodes = turn.position, turn.nodes
-        self.timeout, self.check = timeout, check
+    def __init__(self, directory: Folder, name: str, timeout: float, presence: Presence) -> None:
+        self.directory, self.name, self.timeout, self.presence = directory, name, timeout, presence
+        self.turn = presence.turn
         self._rounds = 0
 
     @property
@@ -59,8 +55,8 @@ class Meeting:
         return self.directory.folder(f".meeting-{self.name}")
 
     def __enter__(self) -> Self:
-        if self.nodes > 1:
-            self._invite() if self.rank == 0 else self._join()
+        if self.turn.nodes > 1:
+            self._invite() if self.turn.is_first else self._join()
         return self
 
     def gather(self, said: bytes = b"") -> list[bytes]:
@@ -73,12 +69,12 @@ class Meeting:
         WaitTimeoutError
             Some nodes did not come in time.
         """
-        if self.nodes == 1:
+        if self.turn.nodes == 1:
             return [said]
         self._rounds += 1
-        files = [f"{self._rounds}-{rank}" for rank in range(self.nodes)]
+        files = [f"{self._rounds}-{rank}" for rank in range(self.turn.nodes)]
         try:
-            self.place.write(files[self.rank], said)
+            self.place.write(files[self.turn.position], said)
             self._wait(lambda there: [rank for rank, file in enumerate(files) if file not in there])
             return [self.place.read(file) for file in files]
         except OSError:
@@ -89,21 +85,27 @@ class Meeting:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.nodes == 1:
-            return
+        if self.turn.nodes > 1:
+            self._leave(error, range(1, self.turn.nodes))
+
+    def _leave(self, error: BaseException | None, others: Iterable[int]) -> None:
+        """Say so, and why if there was an error; node 0 waits until these others have left, too."""
+        rank = self.turn.position
         with suppress(OSError):  # node 0 has left, or the disk is full
             if error is not None:
-                self.place.write(f"failed-{self.rank}", f"{kind.__name__}: {error}".encode())  # type: ignore[union-attr]
-            self.place.write(f"left-{self.rank}", b"")
-        if self.rank == 0:
-            end = time.monotonic() + FAREWELL
-            everybody = {f"left-{rank}" for rank in range(self.nodes)}
-            while not everybody <= self.place.names() and time.monotonic() < end:
-                try:
-                    self.check()
-                except Error:  # a node was lost, which does not leave
-                    break
-                time.sleep(self.directory.pause / 10)
+                self.place.write(f"failed-{rank}", f"{type(error).__name__}: {error}".encode())
+            self.place.write(f"left-{rank}", b"")
+        end = time.monotonic() + FAREWELL
+        while self.turn.is_first and time.monotonic() < end:
+            there = self.place.names()
+            staying = [rank for rank in others if f"left-{rank}" not in there]
+            try:
+                gone = self.presence.gone()
+            except Error:  # this node was closed
+                break
+            if all(self.turn.members[rank] in gone for rank in staying):
+                break
+            time.sleep(self.directory.pause / 10)
 
     def _invite(self) -> None:
         self.place.make()
@@ -112,11 +114,11 @@ class Meeting:
         taken: set[int] = set()
 
         def missing(there: set[str]) -> list[int]:
-            for rank in set(range(1, self.nodes)) - taken:
+            for rank in set(range(1, self.turn.nodes)) - taken:
                 if came := sorted(file for file in there if file.startswith(f"joined-{rank}-")):
                     self.place.write(f"taken-{rank}", came[0].rpartition("-")[2].encode())
                     taken.add(rank)
-            away = [rank for rank in range(1, self.nodes) if rank not in taken]
+            away = [rank for rank in range(1, self.turn.nodes) if rank not in taken]
             for hello in self.directory.names() if away else ():
                 if hello.startswith(HELLO) and hello not in answered:
                     self.directory.write(f"{INVITED}{hello.rpartition('-')[2]}-{self.name}", b"")
@@ -125,18 +127,21 @@ class Meeting:
 
         try:
             self._wait(missing)
+        except BaseException as error:
+            self._leave(error, taken)
+            raise
         finally:
             for hello in answered:  # a node that still waits says it again
                 self.directory.remove(hello)
                 self.directory.remove(f"{INVITED}{hello.rpartition('-')[2]}-{self.name}")
 
     def _join(self) -> None:
-        end, taken = time.monotonic() + self.timeout, f"taken-{self.rank}"
+        end, taken = time.monotonic() + self.timeout, f"taken-{self.turn.position}"
         while not self.name:
             word = os.urandom(8).hex()
-            self.name = self._answer(f"{HELLO}{self.rank}-{word}", f"{INVITED}{word}-", end)
+            self.name = self._answer(f"{HELLO}{self.turn.position}-{word}", f"{INVITED}{word}-", end)
             try:
-                self.place.write(f"joined-{self.rank}-{word}", b"")
+                self.place.write(f"joined-{self.turn.position}-{word}", b"")
                 self._wait(lambda there: [] if taken in there else [0])
                 if self.place.read(taken).decode() == word:
                     return
@@ -168,11 +173,11 @@ class Meeting:
         end = time.monotonic() + self.timeout if end is None else end
         pause = SHORTEST
         while away := missing(there := self.place.names() if self.name else set()):
-            for rank in away:
+            for rank in range(self.turn.nodes):
                 if f"failed-{rank}" in there:
                     why = self.place.read(f"failed-{rank}").decode()
                     raise CheckpointError(f"node {self.turn.members[rank]} failed: {why}")
-            self.check()
+            self.presence.require()
             if self.name and OPEN not in there:
                 raise CheckpointError(f"node {self.turn.members[0]} has given it up")
             if time.monotonic() >= end:

@@ -25,7 +25,7 @@ from pyps.checkpoint.rounds import Found, write_rounds
 from pyps.checkpoint.rows import Rows
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, of_server, opened, said_by
-from pyps.checkpoint.turns import Turn, require_turn, turn_of
+from pyps.checkpoint.turns import Presence, Turn, turn_of
 from pyps.checkpoint.writing import ShardWriter
 from pyps.errors import CheckpointError, ClosedError
 from pyps.node import Node
@@ -180,7 +180,7 @@ def _take_part(directory: Folder, node: Node, turn: Turn, name: str, order: _Ord
     timeout = order.timeout
     with (
         Rows(node) as rows,
-        Meeting(directory, turn, name, timeout, partial(require_turn, turn, node, rows, timeout)) as meeting,
+        Meeting(directory, name, timeout, Presence(turn, node, rows, timeout)) as meeting,
     ):
         every = meeting.gather(said_by(node))  # all have called
         decided = _plan(directory, node, name, order, every) if turn.is_first else None

@@ -44,11 +44,27 @@ def members_of(node: Member) -> tuple[int, ...]:
     return tuple(node.members if node.replicas else range(node.num_nodes))
 
 
-def require_turn(turn: Turn, node: Member, rows: Rows, timeout: float) -> None:
-    """Raise what keeps this node from going on: NodeLost if one has gone, CheckpointError if another one has joined."""
-    rows.wait_sync(timeout)
-    now = set(members_of(node))
-    for gone in set(turn.members) - now:
-        raise NodeLost(f"node {gone} was lost or has left meanwhile: call it again on the others", node=gone)
-    for new in now - set(turn.members):
-        raise CheckpointError(f"node {new} has joined meanwhile: call it again, on all nodes")
+class Presence(NamedTuple):
+    """Looks at whether the nodes of a turn are still those that are there, from one of them.
+
+    `timeout` is in seconds, for each look: of the others it learns from them.
+    """
+
+    turn: Turn
+    node: Member
+    rows: Rows
+    timeout: float
+
+    def require(self) -> None:
+        """Raise what keeps this node from going on: NodeLost if one has gone, CheckpointError if another has joined."""
+        self.rows.wait_sync(self.timeout)
+        for gone in self.gone() if self.node.replicas else ():
+            raise NodeLost(
+                f"node {gone} was lost or has left meanwhile: call it again on the others", node=gone
+            )
+        for new in set(members_of(self.node)) - set(self.turn.members):
+            raise CheckpointError(f"node {new} has joined meanwhile: call it again, on all nodes")
+
+    def gone(self) -> set[int]:
+        """Return the numbers of the nodes that are not there any more."""
+        return set(self.turn.members) - set(self.node.members)

@@ -102,7 +102,7 @@ def failures(
     """What these raise if something happens while they wait for a node that does not call."""
     with ThreadPoolExecutor() as pool:
         futures = [pool.submit(checkpoint.save, path, node, timeout=50) for node in nodes]
-        wait_until(lambda: any(path.glob(".meeting-*")))
+        wait_until(lambda: any(path.glob(".meeting-*/taken-1")))  # both are there
         began = time.monotonic()
         meanwhile()
         raised = [future.exception() for future in futures]
