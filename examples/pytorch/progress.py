@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from textwrap import fill
 
 from matplotlib.figure import Figure
 
@@ -58,7 +59,7 @@ class Curve:
     def draw(self, file: str, title: str) -> None:
         """Write the curve as a picture."""
         figure = Figure(figsize=(5, 3), layout="constrained")
-        axes = figure.add_subplot(title=title, xlabel="steps", ylabel=self.measure)
+        axes = figure.add_subplot(title=fill(title, 45), xlabel="steps", ylabel=self.measure)
         axes.plot(self.steps, self.values, marker=".")
         axes.grid(alpha=0.3)
         figure.savefig(file)

@@ -15,6 +15,7 @@ import pyps
 from tests.conftest import Processes
 from tests.pages import blocks
 from tests.python_path import python_path
+from tests.torchrun import lines_of, torchrun
 from tests.waiting import wait_until
 
 TIMEOUT = 90.0
@@ -45,26 +46,9 @@ with attach_to_any(sys.argv[1] if (rank, restart) != (1, "0") else sys.argv[2]) 
 """
 
 
-def torchrun(processes: Processes, directory: Path, *program: object) -> list[str]:
+def run(processes: Processes, directory: Path, *program: object) -> list[str]:
     """Run a program in two processes, which are started again once; return the lines of what they say."""
-    options = ["--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=2", "--max-restarts=1"]
-    run = processes(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", *options, "--monitor-interval=0.2"),
-            *map(str, program),
-        ],
-        stderr=subprocess.STDOUT,
-        cwd=directory,
-        env={
-            **os.environ,
-            "PYTHONPATH": python_path(),
-            "OMP_NUM_THREADS": "1",
-            "PYPS_NODES_PER_HOST": "2",
-        },
-    )
-    text, _ = run.communicate(timeout=TIMEOUT)
-    assert run.returncode == 0, text
-    return text.splitlines()
+    return lines_of(torchrun(processes, directory, sys.executable, *program, nodes=2, restarts=1))
 
 
 @pytest.mark.long
@@ -73,7 +57,7 @@ def test_a_job_goes_on_from_the_last_checkpoint(processes: Processes, tmp_path: 
     assert CHECKPOINTED.count(pushed) == 1
     dies = textwrap.indent(DIES, " " * 8)
     (tmp_path / "train.py").write_text(CHECKPOINTED.replace(pushed, pushed + dies) + SAYS)
-    lines = torchrun(processes, tmp_path, "train.py")
+    lines = run(processes, tmp_path, "train.py")
     value = float(2 * STEPS)  # of both processes, each step once
     assert sorted(line for line in lines if line.startswith("node")) == [
         f"node {rank} from 2: {value} to {value}" for rank in (0, 1)
@@ -101,7 +85,7 @@ def test_a_job_goes_on_at_nodes_that_have_outlived_it(processes: Processes, tmp_
     invitation = next(line.split()[-1] for line in said if "tcp://" in line and line.count("/") == 3)
     second, _ = node(tmp_path / "all" / "a", f"--join={invitation}")
     (tmp_path / "second" / "a").write_text((tmp_path / "all" / "a").read_text())
-    lines = torchrun(processes, tmp_path, "train.py", "all", "second", second.pid)
+    lines = run(processes, tmp_path, "train.py", "all", "second", second.pid)
     assert second.wait(TIMEOUT) == -signal.SIGKILL
     said = sorted(line for line in lines if line.startswith("rank"))
     assert said[-2:] == [f"rank {rank} after 1: {[40.0] * 8}" for rank in (0, 1)]

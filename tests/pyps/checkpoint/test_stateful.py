@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from pyps import checkpoint
 from pyps.checkpoint import Stateful
 from tests.conftest import Processes
 from tests.pyps.checkpoint.stores import COUNT, content, train
-from tests.python_path import python_path
+from tests.torchrun import lines_of, torchrun
 
 KEYS = np.arange(COUNT)
 ALONE = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -122,20 +120,9 @@ def run(processes: Processes, place: Path, work: str, count: int, per_node: int)
     """Run the program under torchrun; return what each process found."""
     script = place / "program.py"
     script.write_text(PROGRAM)
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
-    job = processes(
-        [sys.executable, "-W", "ignore", *torchrun, f"--nproc-per-node={count}", script, work, str(place)],
-        env={
-            **os.environ,
-            "PYTHONPATH": python_path(),
-            "OMP_NUM_THREADS": "1",
-            "PYPS_NODES_PER_HOST": str(count // per_node),
-        },
-        stderr=subprocess.STDOUT,
-    )
-    text, _ = job.communicate(timeout=100)
-    assert job.returncode == 0, text
-    return [line.split()[1:] for line in text.splitlines() if line.startswith("found")]
+    program = (sys.executable, "-W", "ignore", script, work, place)
+    job = torchrun(processes, place, *program, count=count, nodes=count // per_node)
+    return [line.split()[1:] for line in lines_of(job) if line.startswith("found")]
 
 
 @pytest.mark.long

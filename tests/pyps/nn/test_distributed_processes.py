@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,7 +17,7 @@ from tests.conftest import Processes
 from tests.ports import OWN, free_port
 from tests.pyps.conftest import Program
 from tests.pyps.nn.dense import TIMEOUT, assert_close, distributed, learn, learnt_by_torch, state_of
-from tests.python_path import python_path
+from tests.torchrun import lines_of, torchrun
 
 STEPS = 6
 # The rank and the number of workers are those of the job.
@@ -63,20 +61,7 @@ def train(model: pyps.nn.Distributed) -> None:
 @pytest.mark.long
 def test_a_job_of_torchrun_on_two_nodes_learns_as_one_process(processes: Processes, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
-    options = ["--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=2", "--monitor-interval=0.2"]
-    run = processes(
-        [sys.executable, "-m", "torch.distributed.run", *options, "train.py"],
-        stderr=subprocess.STDOUT,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PYTHONPATH": python_path(),
-            "OMP_NUM_THREADS": "1",
-            "PYPS_NODES_PER_HOST": "2",
-        },
-    )
-    text, _ = run.communicate(timeout=90)
-    assert run.returncode == 0, text
+    lines_of(torchrun(processes, tmp_path, sys.executable, "train.py", nodes=2))
     expected = learnt_by_torch(lambda rows: torch.optim.Adam(rows, lr=0.01), STEPS)
     for rank in range(2):
         assert_close(torch.load(tmp_path / f"{rank}.pt"), expected)

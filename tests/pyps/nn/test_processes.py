@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pyps
 from tests.conftest import Processes
 from tests.pyps.cluster import TIMEOUT
 from tests.pyps.conftest import Program, finish
-from tests.python_path import python_path
+from tests.torchrun import torchrun
 
 MODULE = """
 import torch
@@ -40,21 +39,8 @@ DIES = "rows.register_hook(lambda _: os.kill(os.getpid(), 9) if (step, node.rank
 
 def launch(processes: Processes, directory: Path, program: str, nodes_per_host: int) -> subprocess.Popen[str]:
     (directory / "train.py").write_text("import os\nimport pyps\n" + MODULE + program)
-    options = ["--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=2"]
-    return processes(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", *options, "--monitor-interval=0.2"),
-            *("--no-python", "sh", "-c", f"{sys.executable} -W error train.py || true"),
-        ],
-        stderr=subprocess.STDOUT,
-        cwd=directory,
-        env={
-            **os.environ,
-            "PYTHONPATH": python_path(),
-            "OMP_NUM_THREADS": "1",
-            "PYPS_NODES_PER_HOST": str(nodes_per_host),
-        },
-    )
+    program = f"{sys.executable} -W error train.py || true"
+    return torchrun(processes, directory, "sh", "-c", program, nodes=nodes_per_host)
 
 
 @pytest.mark.long

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+
+from tests.pages import blocks
 
 pytestmark = pytest.mark.long
 
@@ -22,9 +22,6 @@ def count(node, batches):
         for batch in batches:
             kv.push(batch["item"], np.ones((len(batch["item"]), 1), np.float32))
 """
-
-
-PAGE = Path(__file__).parents[3] / "docs" / "engines.md"
 
 
 def works(done: subprocess.CompletedProcess[str]) -> None:
@@ -169,5 +166,5 @@ with pytest.raises(RuntimeError, match=r"call ray.init\\(\\) before"):
 
 
 def test_what_is_written_of_ray_runs(run: Run) -> None:
-    (block,) = re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (block,) = (block for block in blocks("docs/engines.md", "py") if "import ray\n" in block)
     works(run(block.replace("ray.init()\n", "")))

@@ -17,6 +17,7 @@ from pyps import wholememory as wm
 from tests.conftest import Processes
 from tests.pyps.wholememory.crew import results, run
 from tests.python_path import python_path
+from tests.torchrun import lines_of, torchrun
 
 CALLS = {
     "get_rank": wm.get_rank,
@@ -282,18 +283,5 @@ def test_the_guide_runs_by_any_way_of_starting(way: str, tmp_path: Path, process
 def test_the_guide_runs_under_torchrun(tmp_path: Path, processes: Processes) -> None:
     program = tmp_path / "guide.py"
     program.write_text(GUIDE + STARTS["variables"])
-    started = processes(
-        [
-            sys.executable,
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--nproc-per-node",
-            "4",
-            str(program),
-        ],
-        env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1"},
-    )
-    output, _ = started.communicate(timeout=100)
-    assert started.returncode == 0
+    output = "\n".join(lines_of(torchrun(processes, tmp_path, sys.executable, program, count=4)))
     assert said(output) == [f"rank={rank}, sum=5120" for rank in range(4)]
