@@ -76,7 +76,7 @@ private:
             if (world_.draw(3) > 0)
                 world_.retry(node);
             else
-                stop_or_go_on(world_.nodes[node]->store, world_.draw(world_.num_keys));
+                stop_or_read_on(node, world_.draw(world_.num_keys));
         } else if (what < 8) {
             actions_left_--;
             act(world_, world_.draw(world_.workers.size()));
@@ -88,9 +88,10 @@ private:
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
         } else if (what == 10 && world_.backups > 0 && world_.draw(15) == 0) {
             const NodeId leaver = world_.members()[world_.draw(world_.members().size())];
+            bring_keys_to(leaver);
             leave(world_, leaver);
-            for (uint64_t stops = world_.draw(4); stops > 0; stops--) // of keys that may be coming
-                stop_or_go_on(world_.nodes[leaver]->store, world_.draw(world_.num_keys));
+            exchange(leaver);
+            delete_keys_of(leaver);
         } else if (what == 10 && world_.draw(10) == 0) {
             join(world_);
         } else if (what == 11) {
@@ -101,6 +102,16 @@ private:
             deliver(world_);
         }
         check_owners(world_);
+        check_copies(world_);
+    }
+
+    // Those that have waited for the key's latch have it at once.
+    void stop_or_read_on(NodeId node, Key key) {
+        const Store &store = world_.nodes[node]->store;
+        stop_or_go_on(store, key);
+        for (Worker &worker : world_.workers)
+            if (worker.node == node && !(*store.stops)[key] && !worker.client->is_dead() && world_.draw(2))
+                worker.client->operate(Operation::pull, {key});
     }
 
     void lose_what_matters() {
@@ -108,6 +119,33 @@ private:
         if (world_.losses_left == 0 || world_.nodes[node]->out) return;
         world_.losses_left--;
         lose(world_, node);
+    }
+
+    // Some are on their way to it when it leaves, and find their latches taken.
+    void bring_keys_to(NodeId node) {
+        for (uint64_t number = 0; number < world_.workers.size(); number++) {
+            Worker &worker = world_.workers[number];
+            if (worker.node != node || worker.client->is_dead()) continue;
+            if (world_.draw(2)) worker.client->localize(draw_keys(world_));
+            for (uint64_t intents = world_.draw(3); intents > 0; intents--)
+                intend(world_, number, world_.draw(world_.num_keys), true);
+        }
+        for (uint64_t left = world_.draw(40); left > 0; left--)
+            if (world_.draw(4) > 0)
+                deliver(world_);
+            else
+                exchange(node);
+        for (Key key = 0; key < world_.num_keys; key++)
+            if (world_.draw(3) == 0) stop_or_go_on(world_.nodes[node]->store, key);
+    }
+
+    // While it offers them to others.
+    void delete_keys_of(NodeId leaver) {
+        const uint64_t number = world_.draw(world_.workers.size());
+        if (!world_.nodes[leaver]->leaves || world_.workers[number].client->is_dead()) return;
+        for (Key key = 0; key < world_.num_keys; key++)
+            if (owns(world_.nodes[leaver]->values, key) && may_be_erased(world_, key) && world_.draw(4) == 0)
+                erase(world_, number, key);
     }
 
     // A node that is full may need the room of a key.
@@ -134,6 +172,7 @@ private:
         if (!node.dead && node.crossing.is_settled()) node.protocol.exchange();
         world_.flush();
         if (node.out || !node.protocol.may_go()) return;
+        check_empty(node);
         depart(world_, id);
         const NodeId next = world_.members()[world_.draw(world_.members().size())];
         world_.is_one_to_join = world_.losses_that_follow > 0 && world_.draw(2);
@@ -155,11 +194,11 @@ private:
     void settle() {
         for (NodeId node = 0; node < world_.num_nodes; node++)
             if (world_.nodes[node]->out) world_.kill_workers(node);
-        for (auto &node : world_.nodes) all_go_on(node->store);
         see_breaks(world_);
         int rounds = 0;
         for (int left = 60; left > 0; left = is_anybody_leaving() ? 60 : left - 1) {
             REQUIRE(++rounds < 1000);
+            for (auto &node : world_.nodes) all_go_on(node->store);
             exchange_everywhere();
             while (deliver(world_)) check_owners(world_);
         }

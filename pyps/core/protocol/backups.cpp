@@ -149,7 +149,8 @@ void Protocol::finish(Key key) {
         else
             take(key, std::move(request), not_from_home);
     }
-    if (!owns(key)) {
+    const Write *next = find_write(key); // with the orders, if it lacks copies again
+    if (!owns(key) || (next && !next->orders.empty())) {
         for (Request &request : erasure.requests) take_erasure(key, std::move(request));
     } else if (!erasure.requests.empty()) {
         begin_erasure(key, std::move(erasure));

@@ -153,7 +153,7 @@ bool Protocol::is_released() const {
 void Protocol::forget_taken() {
     std::vector<Key> taken;
     offered_.for_each([&](Key key, bool) {
-        if (!owns(key) || awaits_admission(key)) taken.push_back(key); // the latter: it was deleted
+        if (!owns(key)) taken.push_back(key);
     });
     for (Key key : taken) offered_.erase(key);
 }

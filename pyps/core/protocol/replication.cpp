@@ -218,7 +218,8 @@ void Protocol::take_changes() {
             list(key, found->second);
         else
             list_master(key);
-        if (backups_ && owns(key)) lack(key); // a worker has written the whole of it, without the protocol
+        // A worker has written the whole of it, without the protocol. It may be deleted since.
+        if (backups_ && owns(key) && values_.has_row(key)) lack(key);
     }
 }
 

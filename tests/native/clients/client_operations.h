@@ -30,7 +30,7 @@ inline bool Client::is_done_here(Operation operation, Key key) const {
 inline bool Client::operate(Operation operation, std::vector<Key> keys) {
     Values &values = *store_.values;
     for (Key key : keys)
-        if ((*store_.stops)[key]) return false;
+        if ((*store_.stops)[key] && is_done_here(operation, key)) return false;
     Record record;
     record.operation = operation;
     record.memory = world_.draw(memories_.size());

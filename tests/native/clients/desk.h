@@ -72,6 +72,7 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
     ValueBytes values;
     RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
     REQUIRE(batch.worker == worker);
+    if (protocol.is_empty()) return; // it is asked for again
     if (batch.operation == Operation::localize) return localize(protocol, batch);
     if (batch.positions.empty()) {
         whole_ = batch.number;
@@ -133,7 +134,7 @@ inline void Desk::localize(Protocol &protocol, const RequestBatch &batch) {
 
 inline void Desk::land(uint64_t number, NodeId lost_with) {
     Waiter &waiter = waiters_.at(number);
-    if (lost_with != no_node) waiter.answer.lost_with = lost_with;
+    waiter.answer.note_failure(lost_with);
     if (--waiter.left > 0) return;
     landed_.push_back(std::move(waiter.answer));
     waiters_.erase(number);

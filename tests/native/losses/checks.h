@@ -37,8 +37,23 @@ inline void check_secure(const World &world, NodeId self) {
     for (Key key = 0; key < world.num_keys; key++) {
         if (!owns(world.nodes[self]->values, key) || world.loaded[key]) continue;
         if (!world.pushes.acknowledged(key) || world.may_be_deleted[key]) continue;
-        REQUIRE(count([&](const Node &node) { return node.protocol.copies().find(key); }) >= wanted);
+        const int64_t written = world.pushes.acknowledged(key);
+        REQUIRE(count([&](const Node &node) {
+                    const Copy *copy = node.protocol.copies().find(key);
+                    return copy && (number_at(*copy) & written) == written;
+                }) >= wanted);
     }
+}
+
+// Once all keys had their copies, each has them until a node is lost, also while nodes leave.
+inline void check_copies(World &world) {
+    if (!world.is_safe || !world.is_secure()) return;
+    for (NodeId self : world.members()) check_secure(world, self);
+}
+
+// A node that leaves has handed over everything.
+inline void check_empty(const Node &node) {
+    node.values.for_each_here([&](Key key) { REQUIRE(!owns(node.values, key) || !node.values.has_row(key)); });
 }
 
 inline void check_value(World &world, Key key) {

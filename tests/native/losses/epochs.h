@@ -64,6 +64,12 @@ inline void mark(World &world, NodeId at, NodeId from) {
     done(world, at, at);
 }
 
+// Workers that read replicas at this moment, which are over in the new epoch.
+inline void stop_with_replicas(World &world, Node &node) {
+    for (Key key = 0; key < world.num_keys; key++)
+        if (node.values.standing(key) == Standing::replica && world.draw(3) == 0) (*node.store.stops)[key] = true;
+}
+
 inline void adopt(World &world, NodeId id, uint32_t epoch) {
     Node &node = *world.nodes[id];
     if (node.dead || node.out) return;
@@ -71,6 +77,7 @@ inline void adopt(World &world, NodeId id, uint32_t epoch) {
     trace("%d begins epoch %u", id, epoch);
     const std::vector<NodeId> &members = world.epochs[epoch].members;
     world.flush();
+    stop_with_replicas(world, node);
     node.crossing.begin(epoch, members);
     node.desk.begin_epoch();
     node.protocol.begin_epoch(members);
@@ -177,7 +184,7 @@ inline void join(World &world) {
     members.push_back(joins);
     world.epochs.push_back({std::move(members), world.epochs.back().lost});
     tell_epoch(world);
-    world.note_that_matters(world.members()[world.draw(world.members().size())]);
+    world.note_that_matters(world.draw(2) ? joins : world.members()[world.draw(world.members().size())]);
 }
 
 // It stops its intents; false: it has to wait for something else before.

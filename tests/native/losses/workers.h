@@ -72,6 +72,10 @@ inline std::vector<Key> draw_keys(World &world) {
     return keys;
 }
 
+inline bool may_be_erased(const World &world, Key key) {
+    return key % 2 && !(world.backups > 0 && world.shape.is_range);
+}
+
 inline void ask_to_erase(World &world, size_t number) {
     const Deletion &deletion = world.deletions[number];
     const Key key = deletion.key;
@@ -120,7 +124,7 @@ inline void act(World &world, uint64_t number) {
     case 5: return worker.client->abandon_one();
     case 6: return worker.client->ask();
     case 7:
-        if (key % 2 && !(world.backups > 0 && world.shape.is_range)) return erase(world, number, key);
+        if (may_be_erased(world, key)) return erase(world, number, key);
         [[fallthrough]];
     default: operate(world, number, draw_keys(world), Operation(world.draw(2)));
     }

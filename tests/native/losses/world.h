@@ -145,7 +145,7 @@ struct World : clients::Surroundings {
     std::vector<int64_t> dropped; // by key: operands of pushes to which nothing was done
 
     explicit World(uint64_t seed)
-        : Surroundings(seed), backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)), next_to_join(NodeId(2 + draw(4))),
+        : Surroundings(seed), backups(draw(2) ? NodeId(1 + draw(3)) : NodeId(0)), next_to_join(NodeId(2 + draw(4))),
           num_nodes(NodeId(next_to_join + (backups > 0 ? draw(3) : 0))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
           shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
           connections_break(draw(2)), losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
