@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Step = Callable[[Features, torch.Tensor], None]
 
 NAME = "recommender"
-PROCESSES, TABLES, BATCH, IDS, HIDDEN, RATE = 2, 8, 512, 2, 128, 0.1
+PROCESSES, BATCH, IDS, HIDDEN, RATE = 2, 512, 2, 128, 0.1
+TABLES = [f"table{number}" for number in range(8)]
 BATCHES = 16  # that take turns
 SIZES = ((10_000, 16), (100_000, 64))  # rows of each table, and their elements
 OURS = {"layers in DistributedDataParallel": False, "layers at the server": True}
@@ -65,7 +66,7 @@ def rows(num: int, dim: int, quick: bool) -> Iterator[Row]:
     rates = {name: rate([seconds[name] for seconds in found], quick) for name in found[0]}
     for ours, peer in itertools.product(OURS, [name for name in PEERS if name in rates] or [""]):
         yield Row(
-            table=f"{NAME}: {TABLES} tables of {num:,} x {dim}, {PROCESSES} processes, a node each",
+            table=f"{NAME}: {len(TABLES)} tables of {num:,} x {dim}, {PROCESSES} processes, a node each",
             what=ours,
             ours=rates[ours],
             unit="samples/s",
@@ -128,14 +129,14 @@ def sample(num: int) -> tuple[Features, torch.Tensor]:
     """Return a batch: for each table the ids of each bag, and what is to be predicted."""
     import torch
 
-    return {f"table{table}": torch.randint(num, (BATCH, IDS)) for table in range(TABLES)}, torch.rand(BATCH)
+    return {table: torch.randint(num, (BATCH, IDS)) for table in TABLES}, torch.rand(BATCH)
 
 
 def layers_behind(dim: int) -> torch.nn.Module:
     """Return what predicts from the sums of all bags."""
     from torch import nn
 
-    return nn.Sequential(nn.Linear(TABLES * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))
+    return nn.Sequential(nn.Linear(len(TABLES) * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))
 
 
 def loss(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -150,10 +151,9 @@ def at_server(stack: ExitStack, kv: pyps.Worker, plan: Plan, layers_too: bool) -
     import torch
     from torch.nn.parallel import DistributedDataParallel
 
-    names = [f"table{table}" for table in range(TABLES)]
     config = pyps.nn.EmbeddingConfig(plan.num, plan.dim)
     bags = pyps.nn.EmbeddingCollection(
-        dict.fromkeys(names, config), kv, name=f"bags{layers_too}", optimizer=f"adagrad:lr={RATE}"
+        dict.fromkeys(TABLES, config), kv, name=f"bags{layers_too}", optimizer=f"adagrad:lr={RATE}"
     )
     layers: Any = layers_behind(plan.dim)
     optimizer = None
@@ -167,7 +167,7 @@ def at_server(stack: ExitStack, kv: pyps.Worker, plan: Plan, layers_too: bool) -
 
     def step(features: Features, targets: torch.Tensor) -> None:
         sums = bags(features)
-        error = loss(layers(torch.cat([sums[name] for name in names], 1)), targets)
+        error = loss(layers(torch.cat([sums[table] for table in TABLES], 1)), targets)
         if optimizer:
             optimizer.zero_grad()
         torch.autograd.backward(error)
@@ -190,7 +190,6 @@ def with_torchrec(plan: Plan, sharding: str) -> Step:
     from torchrec.optim.optimizers import in_backward_optimizer_filter
 
     is_fused = sharding == "table_wise"
-    names = [f"table{table}" for table in range(TABLES)]
 
     class Model(torch.nn.Module):
         def __init__(self) -> None:
@@ -199,7 +198,7 @@ def with_torchrec(plan: Plan, sharding: str) -> Step:
                 EmbeddingBagConfig(
                     name=name, feature_names=[name], num_embeddings=plan.num, embedding_dim=plan.dim
                 )
-                for name in names
+                for name in TABLES
             ]
             self.bags = EmbeddingBagCollection(configs, device=torch.device("meta"))
             self.layers = layers_behind(plan.dim)
@@ -214,17 +213,17 @@ def with_torchrec(plan: Plan, sharding: str) -> Step:
     kernel = "fused" if is_fused else "dense"
     constraint = ParameterConstraints(sharding_types=[sharding], compute_kernels=[kernel])
     topology = Topology(world_size=PROCESSES, compute_device="cpu")
-    planner = EmbeddingShardingPlanner(topology=topology, constraints=dict.fromkeys(names, constraint))
+    planner = EmbeddingShardingPlanner(topology=topology, constraints=dict.fromkeys(TABLES, constraint))
     sharders: list[Any] = [EmbeddingBagCollectionSharder()]
     placed = planner.collective_plan(model, sharders, dist.GroupMember.WORLD)
     spread = DistributedModelParallel(model, device=torch.device("cpu"), plan=placed, sharders=sharders)
     rest = [parameter for _, parameter in in_backward_optimizer_filter(spread.named_parameters())]
     optimizer = torch.optim.Adagrad(rest, lr=RATE)
-    lengths = torch.full((TABLES * BATCH,), IDS)
+    lengths = torch.full((len(TABLES) * BATCH,), IDS)
 
     def step(features: Features, targets: torch.Tensor) -> None:
-        values = torch.cat([features[name].flatten() for name in names])
-        error = loss(spread(KeyedJaggedTensor(keys=names, values=values, lengths=lengths)), targets)
+        values = torch.cat([features[table].flatten() for table in TABLES])
+        error = loss(spread(KeyedJaggedTensor(keys=TABLES, values=values, lengths=lengths)), targets)
         optimizer.zero_grad()
         torch.autograd.backward(error)
         optimizer.step()

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.conftest import Processes
 from tests.python_path import python_path
 
-TIMEOUT = 100.0  # seconds
+TIMEOUT = 90.0  # seconds
 
 
 def torchrun(

@@ -98,12 +98,12 @@ class Meeting:
         end = time.monotonic() + FAREWELL
         while self.turn.is_first and time.monotonic() < end:
             there = self.place.names()
-            staying = [rank for rank in others if f"left-{rank}" not in there]
+            staying = [other for other in others if f"left-{other}" not in there]
             try:
                 gone = self.presence.gone()
             except Error:  # this node was closed
                 break
-            if all(self.turn.members[rank] in gone for rank in staying):
+            if all(self.turn.members[other] in gone for other in staying):
                 break
             time.sleep(self.directory.pause / 10)
 

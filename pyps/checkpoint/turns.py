@@ -57,7 +57,7 @@ class Presence(NamedTuple):
 
     def require(self) -> None:
         """Raise what keeps this node from going on: NodeLost if one has gone, CheckpointError if another has joined."""
-        self.rows.wait_sync(self.timeout)
+        self.rows.wait_sync(self.timeout)  # without replicas it raises NodeLost itself
         for gone in self.gone() if self.node.replicas else ():
             raise NodeLost(
                 f"node {gone} was lost or has left meanwhile: call it again on the others", node=gone

@@ -206,9 +206,8 @@ def test_a_changed_file_is_served_without_a_lost_request(tmp_path: Path) -> None
             thread.join(30)
         assert failed == []
         assert set(counts) == {1, 2, 3}
-        wait_until(
-            lambda: len(server.workers()) == 1
-        )  # those of the files before end with their last answers
+        # Those of the files before end with their last answers.
+        wait_until(lambda: len(server.workers()) == 1)
 
 
 MOUNTED = """
