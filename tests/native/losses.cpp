@@ -85,9 +85,9 @@ private:
         } else if (what == 10 && world_.losses_left > world_.losses_that_follow && actions_left_ < 250 &&
                    world_.draw(is_anybody_leaving() ? 3 : 10) == 0) {
             world_.losses_left--;
-            lose(world_, world_.members()[world_.draw(world_.members().size())]);
+            lose(world_, world_.draw_member());
         } else if (what == 10 && world_.backups > 0 && world_.draw(15) == 0) {
-            const NodeId leaver = world_.members()[world_.draw(world_.members().size())];
+            const NodeId leaver = world_.draw_member();
             bring_keys_to(leaver);
             leave(world_, leaver);
             exchange(leaver);
@@ -103,6 +103,7 @@ private:
         }
         check_owners(world_);
         check_copies(world_);
+        check_deletions(world_);
     }
 
     // Those that have waited for the key's latch have it at once.
@@ -174,7 +175,7 @@ private:
         if (node.out || !node.protocol.may_go()) return;
         check_empty(node);
         depart(world_, id);
-        const NodeId next = world_.members()[world_.draw(world_.members().size())];
+        const NodeId next = world_.draw_member();
         world_.is_one_to_join = world_.losses_that_follow > 0 && world_.draw(2);
         if (!world_.is_one_to_join) world_.note_that_matters(next);
         if (world_.losses_left > world_.losses_that_follow && world_.draw(2)) {

@@ -18,8 +18,7 @@ namespace ps {
 bool Protocol::is_known(Key key, const Request &request) {
     const Origin &origin = request.origin;
     if (recent_.has(key, origin)) {
-        const bool erases = request.operation == Operation::erase;
-        post_.answer(origin, key, erases ? Bytes{1} : Bytes{}, !erases && refresh_origin(key, origin.node));
+        post_.answer(origin, key, {}, refresh_origin(key, origin.node));
         return true;
     }
     Write *write = find_write(key);
@@ -72,9 +71,9 @@ void Protocol::send_to_keepers(Key key, Write &write) {
     const bool is_lacking = lacking_.count(key);
     if (is_lacking) drop_backups(key, write);
     if (write.missing.empty()) return commit(key); // no other node is left
-    Backup message{self_, write.version, {}, write.erases_backups ? Bytes() : write.sent, write.erases_backups};
+    Backup message{self_, write.version, {}, write.erases ? Bytes() : write.sent, write.erases};
     if (is_lacking) message.written = recent_.of(key); // some keepers do not know earlier writes
-    if (!write.erases_backups)
+    if (!write.erases)
         for (const Write::Request &request : write.written) message.written.push_back(request.origin);
     for (NodeId keeper : keepers_.of(key)) post_.send(keeper, key, message);
 }
@@ -125,7 +124,6 @@ void Protocol::commit(Key key) {
     Write &write = writes_.find(key)->second;
     write.is_on_its_way = false;
     if (write.erases) return erase_if_alone(key);
-    const Bytes done = std::exchange(write.erases_backups, false) ? Bytes{1} : Bytes();
     if (!write.written.empty()) {
         values_.replace(key, write.sent.data());
         list_master(key);
@@ -134,7 +132,7 @@ void Protocol::commit(Key key) {
     if (keepers_.drop_leaving(key)) lack(key);
     for (const Write::Request &request : std::exchange(write.written, {})) {
         recent_.note(key, request.origin);
-        if (request.is_asked) post_.answer(request.origin, key, done, refresh_origin(key, request.origin.node));
+        if (request.is_asked) post_.answer(request.origin, key, {}, refresh_origin(key, request.origin.node));
     }
     write.next.empty() ? finish(key) : send_backup(key, write);
 }
@@ -168,7 +166,7 @@ bool Protocol::waits_for_backup(Key key) {
 
 void Protocol::back_up(Key key) {
     Write &write = begin_write(key);
-    if (!write.is_on_its_way && !write.erases_backups) send_backup(key, write);
+    if (!write.is_on_its_way && !write.erases) send_backup(key, write);
 }
 
 void Protocol::lack(Key key) {

@@ -50,7 +50,6 @@ bool Protocol::let_go(Key key) {
 }
 
 void Protocol::take_erasure(Key key, Request request) {
-    if (is_known(key, request)) return;
     Write *write = find_write(key);
     if (write && !write->orders.empty()) {
         write->later.push_back(std::move(request));
@@ -132,7 +131,7 @@ void Protocol::erase_if_alone(Key key) {
 // so.
 void Protocol::erase_backups(Key key, const std::vector<Request> &requests) {
     Write &write = begin_write(key);
-    write.erases_backups = write.erases = true;
+    write.erases = true;
     write.whole = values_.first_whole(key);
     for (const Request &request : requests) write.next.push_back({request.origin, true});
     erasures_[key].requests.clear();

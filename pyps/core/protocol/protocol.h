@@ -313,6 +313,7 @@ private:
     void settle_backups();
     void tell(News news);
     void note_lacking();
+    void forget_erasures();
     void send_writes_again();
     std::vector<NodeId> staying() const;
     void choose_keepers();

@@ -146,7 +146,9 @@ void Protocol::land(Key key) {
         if (!request) continue;
         if (request->operation != Operation::erase)
             serve(key, *request);
-        else if (!is_known(key, *request))
+        else if (recent_.has(key, request->origin))
+            post_.answer(request->origin, key, Bytes{1}, false);
+        else
             erasure.requests.push_back(std::move(*request));
     }
     for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);

@@ -22,12 +22,22 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     for (const auto &[key, taking] : std::exchange(taking_over_, {})) keepers_.forget(key);
     to_take_over_.clear();
     taken_on_their_way_ = 0;
+    forget_erasures();
     for (auto &[key, write] : writes_) {
         for (auto *requests : {&write.written, &write.next})
             for (Write::Request &request : *requests) request.is_asked = false;
         write.orders.clear();
         write.later.clear();
-        write.erases = false;
+    }
+}
+
+// Other nodes may have replicas of these keys again. Some keepers may have erased their backups.
+void Protocol::forget_erasures() {
+    for (auto next = writes_.begin(); next != writes_.end();) {
+        auto here = next++;
+        if (!here->second.erases) continue;
+        lacking_[here->first] = true;
+        writes_.erase(here);
     }
 }
 

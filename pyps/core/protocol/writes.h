@@ -14,8 +14,7 @@ struct Write {
         bool is_asked; // a worker waits for its answer
     };
     bool is_on_its_way = false; // a backup is
-    bool erases_backups = false; // which is the last step of an erasure
-    bool erases = false; // and then the key, but not in a later epoch: other nodes may have replicas again
+    bool erases = false; // the backups, and then the key
     uint64_t version = 0; // of that one
     Bytes sent, whole; // as in that backup, and with what came since
     std::vector<Request> written, next; // what is new in that backup, and in `whole`

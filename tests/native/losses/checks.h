@@ -51,6 +51,18 @@ inline void check_copies(World &world) {
     for (NodeId self : world.members()) check_secure(world, self);
 }
 
+// What was deleted stays deleted, and is deleted once.
+inline void check_deletions(World &world) {
+    if (world.backups == 0 || !world.is_safe) return;
+    for (Key key = 0; key < world.num_keys; key++) {
+        const Node *owner = world.may_be_deleted[key] ? world.owner(key) : nullptr;
+        if (!owner) continue;
+        const int64_t value = number_at(owner->values, key), written = world.pushes.acknowledged(key);
+        REQUIRE((value & world.gone[key]) == 0);
+        REQUIRE((value & written & world.lasting[key]) == (written & world.lasting[key]));
+    }
+}
+
 // A node that leaves has handed over everything.
 inline void check_empty(const Node &node) {
     node.values.for_each_here([&](Key key) { REQUIRE(!owns(node.values, key) || !node.values.has_row(key)); });
@@ -66,7 +78,6 @@ inline void check_value(World &world, Key key) {
         if (owner) value = number_at(owner->values, key);
         trace("key %d is %llx, %llx was acknowledged", int(key), static_cast<long long>(value),
               static_cast<long long>(world.pushes.acknowledged(key)));
-        if (world.backups > 0 && world.is_safe) REQUIRE((value & world.gone[key]) == 0);
         world.pushes.check(key, value, [&](uint64_t worker) {
             return (world.backups > 0 || !world.node_of(worker).out) && !world.may_be_deleted[key];
         });
@@ -94,6 +105,7 @@ inline void check_values(World &world) {
         REQUIRE(node.protocol.is_quiet());
     }
     for (Worker &worker : world.workers) worker.client->check_idle();
+    check_deletions(world);
     for (Key key = 0; key < world.num_keys; key++) check_value(world, key);
 }
 

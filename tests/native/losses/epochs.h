@@ -130,6 +130,7 @@ inline void go_on_without(World &world, NodeId gone) {
     world.nodes[gone]->out = true;
     for (Key key = 0; key < world.num_keys; key++)
         if (!world.is_safe && !world.is_at_a_member(key)) world.may_be_lost[key] = true;
+    world.note_done_again();
     bool killed = world.draw(2);
     trace("%d is gone, %s", gone, killed ? "killed" : "cut off");
     if (killed) kill(world, gone);
@@ -184,7 +185,7 @@ inline void join(World &world) {
     members.push_back(joins);
     world.epochs.push_back({std::move(members), world.epochs.back().lost});
     tell_epoch(world);
-    world.note_that_matters(world.draw(2) ? joins : world.members()[world.draw(world.members().size())]);
+    world.note_that_matters(world.draw(2) ? joins : world.draw_member());
 }
 
 // It stops its intents; false: it has to wait for something else before.

@@ -31,7 +31,11 @@ public:
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
     void send(NodeId to, Key key, const Recall &message) override { single(to, key, message, "recall"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
-    void send(NodeId to, Key key, const Backup &message) override { single(to, key, message, "backup"); }
+    void send(NodeId to, Key key, const Backup &message) override {
+        if (message.erases && world_.matters == no_node)
+            world_.note_that_matters(world_.draw(2) ? self_ : world_.draw_member());
+        single(to, key, message, "backup");
+    }
     void send(NodeId to, Key key, const Backed &message) override { single(to, key, message, "backed"); }
     void send(NodeId to, const BackupRun &message) override {
         trace("  %d -> %d: backups of %d keys, the first is %d", self_, to, int(message.keys.size()),
@@ -84,7 +88,9 @@ public:
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
         if (origin.worker < deleters) return desk().answer(origin, key, value, after_refresh);
         trace("  key %d is deleted: %d", int(key), value[0]);
+        world_.deletions[origin.operation].is_done = true;
         if (value[0]) world_.gone[key] |= world_.deletions[origin.operation].before;
+        if (world_.backups > 0 && world_.draw(4) == 0) world_.is_one_to_join = true;
         world_.post_not_judged(self_, worker_end(world_.deletions[origin.operation].worker),
                                [this, origin, value] { note_deleted(world_, origin.operation, value[0]); });
     }

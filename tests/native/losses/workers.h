@@ -10,10 +10,10 @@ namespace ps::losses {
 
 using clients::intend;
 
-// All that were begun were answered, and none is done again because of a loss.
+// All that were begun are done, and none is done again because of a loss.
 inline bool World::are_deletions_over(Key key) const {
     return std::none_of(deletions.begin(), deletions.end(), [&](const Deletion &deletion) {
-        return deletion.key == key && (!deletion.is_answered || deletion.nodes_out != count_out());
+        return deletion.key == key && (!deletion.is_done || deletion.nodes_out != count_out());
     });
 }
 
@@ -36,7 +36,8 @@ inline void World::finish(uint64_t number, Operation operation, Key key, const P
     }
     if (operation != Operation::pull || node_of(number).out) return;
     pushes.check(key, value);
-    if (!may_be_deleted[key]) REQUIRE((value & plan.floor) == plan.floor);
+    const int64_t floor = may_be_deleted[key] ? plan.floor & lasting[key] : plan.floor;
+    REQUIRE((value & floor) == floor);
     seen[key] |= value;
 }
 

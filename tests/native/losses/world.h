@@ -80,7 +80,7 @@ struct Deletion {
     int64_t before;   // pushes that were acknowledged
     bool is_of_a_row; // certainly, unless another one or a loss comes before its answer
     size_t nodes_out;
-    bool is_answered = false;
+    bool is_done = false, is_answered = false; // answered: and the worker knows
 };
 
 struct Met {
@@ -175,6 +175,8 @@ struct World : clients::Surroundings {
     Node &node_of(uint64_t worker) { return *nodes[workers[worker].node]; }
     const std::vector<NodeId> &members() const { return epochs.back().members; }
 
+    NodeId draw_member() { return members()[draw(members().size())]; }
+
     Node *owner(Key key) { // among the members
         for (NodeId node : members())
             if (owns(nodes[node]->values, key)) return nodes[node].get();
@@ -211,6 +213,15 @@ struct World : clients::Surroundings {
         lasting[key] = 0;
         has_row[key] = false;
         for (Deletion &deletion : deletions) deletion.is_of_a_row &= deletion.key != key;
+    }
+
+    // Deletions that were not answered may be, which meet what came between.
+    void note_done_again() {
+        for (const Deletion &deletion : deletions) {
+            if (deletion.is_answered) continue;
+            lasting[deletion.key] = 0;
+            has_row[deletion.key] = false;
+        }
     }
 
     size_t count_out() const {
