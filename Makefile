@@ -76,9 +76,9 @@ soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, t
 	$(BIN)/python -m tests.pyps.joins $$(($(TIMES) / 10 + 1)) 1000000
 	$(BIN)/python -m tests.pyps.wholememory.kills $$((2 * $(TIMES)))
 
-gpu: env ## the tests of GPUs' memory and of cutorch on the GPUs of this machine (pip install '.[gpu]')
+gpu: env ## the tests of GPUs' memory, of cutorch and of embeddings on the GPUs of this machine (pip install '.[gpu]')
 	MOONTIDE_GPU_TESTS=real $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pyps/wholememory/test_device.py
-	$(BIN)/python -m pytest $(PYTEST_ARGS) -n $(JOBS) -k gpu tests/torch7 tests/bridge
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -n $(JOBS) -k gpu tests/torch7 tests/bridge tests/pyps/nn
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	@$(MAKE) --no-print-directory --output-sync --jobs $(JOBS) style types stubs lua

@@ -23,6 +23,7 @@ SIZES = ((100_000, 16), (1_000_000, 64))  # rows, and their elements
 DRAWS = ("uniform", "Zipf")
 BATCHES = 16  # that take turns
 EXPONENT = 1.1  # of Zipf's law
+STALENESS = 8  # lookups
 DELAY, COMPUTING = 0.001, 0.01  # seconds: of messages between nodes; of a model that is looked ahead for
 # Our optimizer, and the one of torch that takes sparse gradients.
 OPTIMIZERS: dict[str, tuple[str, Callable[..., torch.optim.Optimizer]]] = {
@@ -39,6 +40,7 @@ def run(quick: bool) -> list[Row]:
             *(row for size in sizes for draw in DRAWS for row in beside_torch(*size, draw, quick)),
             *(row for size in sizes for row in collections(*size, quick)),
             *(row for draw in DRAWS for row in looking_ahead(draw, quick)),
+            *(row for size in sizes for row in staying(*size, quick)),
             *(row for size in sizes for row in two_processes(*size, quick)),
         ]
 
@@ -169,6 +171,35 @@ def looking_ahead(draw: str, quick: bool) -> Iterator[Row]:
         theirs=1e6 * pull,
         target="<= 0.1x",
     )
+
+
+def staying(num: int, dim: int, quick: bool) -> Iterator[Row]:
+    """Time steps whose rows come to a device, where some of them stay for a few lookups, and without that."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    cache = pyps.nn.DeviceCache(num // 10, staleness=STALENESS)
+    with ExitStack() as stack:
+        kv = worker_of_first(stack, 2, 1)
+        modules = [
+            pyps.nn.Embedding(num, dim, kv, name=name, optimizer="adagrad:lr=0.1", device=device, cache=its)
+            for name, its in (("cached", cache), ("pulled", None))
+        ]
+        forwards = [partial(looked_up, module, batches(num, "Zipf")) for module in modules]
+        ours, theirs = seconds_per_call(*forwards, quick=quick)
+    yield Row(
+        table=f"{NAME}: forward of {BATCH} ids to a device ({device.type}), on two nodes over loopback",
+        what=f"{num:,} x {dim}, Zipf ids, a tenth of the rows stays for {STALENESS} lookups",
+        ours=1e6 * ours,
+        unit="us",
+        peer="pull all each time",
+        theirs=1e6 * theirs,
+    )
+
+
+def looked_up(module: pyps.nn.Embedding, ids: Iterator[torch.Tensor]) -> None:
+    """Look a batch up, and wait for a GPU."""
+    module(next(ids))
+    if module.device is not None and module.device.type == "cuda":
+        torch.cuda.synchronize(module.device)
 
 
 def two_processes(num: int, dim: int, quick: bool) -> Iterator[Row]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from pyps.nn.dense.distributed import Distributed
 from pyps.nn.dense.parallel import join, parallel_apply, split
 from pyps.nn.embeddings.collection import EmbeddingCollection, EmbeddingConfig
+from pyps.nn.embeddings.device import DeviceCache
 from pyps.nn.embeddings.embedding import Embedding
 from pyps.nn.embeddings.embedding_bag import EmbeddingBag
 from pyps.nn.embeddings.features import Jagged
 
 __all__ = [
+    "DeviceCache",
     "Distributed",
     "Embedding",
     "EmbeddingBag",

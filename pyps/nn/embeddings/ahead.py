@@ -75,14 +75,17 @@ class Ahead:
         Of the rows.
     timeout : float, optional
         Seconds for each wait; default 300.
+    is_pinned : bool
+        Whether rows are pulled into pinned memory.
     """
 
     kv: Worker
     dtype: torch.dtype
     timeout: float | None = None
-    counts: Counts = field(default_factory=Counts)
-    _batches: deque[list[Part]] = field(default_factory=deque)
-    _has_turn: bool = False
+    is_pinned: bool = False
+    counts: Counts = field(default_factory=Counts, init=False)
+    _batches: deque[list[Part]] = field(default_factory=deque, init=False)
+    _has_turn: bool = field(default=False, init=False)
 
     def add(self, batches: Sequence[Batch]) -> None:
         """Pull what a further batch uses and those before it do not train."""
@@ -119,7 +122,7 @@ class Ahead:
         for part in parts:
             self.counts.rows += len(part.keys)
             self.counts.early += len(part.early)
-        return [_assembled(part, missing) for part, missing in zip(parts, late, strict=True)]
+        return [self._assembled(part, missing) for part, missing in zip(parts, late, strict=True)]
 
     def note_pushed(self, keys: torch.Tensor) -> None:
         """Let rows that were pulled ahead and have been trained since be pulled when their batch has its turn."""
@@ -142,16 +145,15 @@ class Ahead:
         for others in before:
             is_late |= _are_among(keys, others)
         early, late = (~is_late).nonzero().view(-1), is_late.nonzero().view(-1)
-        values = torch.empty(len(early), batch.ids.dim, dtype=self.dtype)
+        values = torch.empty(len(early), batch.ids.dim, dtype=self.dtype, pin_memory=self.is_pinned)
         timestamp = self.kv.pull(keys[early], values, asynchronous=True, timeout=self.timeout)
         return Part(keys, ordered, early, late, values, timestamp)
 
-
-def _assembled(part: Part, late: torch.Tensor) -> torch.Tensor:
-    if not len(late):
-        return part.values
-    rows = torch.empty(len(part.keys), late.shape[1], dtype=late.dtype)
-    return rows.index_copy_(0, part.early, part.values).index_copy_(0, part.late, late)
+    def _assembled(self, part: Part, late: torch.Tensor) -> torch.Tensor:
+        if not len(late):
+            return part.values
+        rows = torch.empty(len(part.keys), late.shape[1], dtype=late.dtype, pin_memory=self.is_pinned)
+        return rows.index_copy_(0, part.early, part.values).index_copy_(0, part.late, late)
 
 
 def _are_among(keys: torch.Tensor, others: torch.Tensor) -> torch.Tensor:

@@ -12,6 +12,7 @@ import torch
 from pyps.contents import DEFAULT_CAPACITY
 from pyps.length_classes import MOST_CLASSES, MOST_IDS
 from pyps.nn.embeddings.compiling import not_compiled
+from pyps.nn.embeddings.device import DeviceCache, open_front
 from pyps.nn.embeddings.features import Feature, read_features
 from pyps.nn.embeddings.ids import Batch, Ids, distinct
 from pyps.nn.embeddings.module import ServerModule
@@ -71,7 +72,7 @@ class EmbeddingCollection(ServerModule):
         Of the table that is made.
     name : str
         Of that table, by default "embedding". Collections of one name, in all processes, have the same rows.
-    asynchronous, persistent
+    asynchronous, persistent, device, cache
         As for `Embedding`.
     capacity : int, optional
         If keys have an embedding's number: how many rows of all embeddings each node has room for; by default the sum
@@ -109,6 +110,8 @@ class EmbeddingCollection(ServerModule):
         name: str | None = None,
         asynchronous: bool = False,
         persistent: bool = True,
+        device: torch.device | str | None = None,
+        cache: DeviceCache | None = None,
         **options: Unpack[TableOptions],
     ) -> None:
         features = {one: tuple(its.features) or (one,) for one, its in embeddings.items()}
@@ -120,8 +123,9 @@ class EmbeddingCollection(ServerModule):
         dims = [its.dim for its in embeddings.values()]
         lengths = dims[:1] if len(set(dims)) == 1 else dims
         room = sum(rooms) if num_keys is None else None
+        front = open_front(device, cache)
         table, worker, _ = open_table(kv, name, lengths, num_keys, optimizer, options, room)
-        super().__init__(Rows(table, worker, asynchronous), persistent)
+        super().__init__(Rows(table, worker, asynchronous, front=front), persistent)
         self.embeddings, self._features, self._ids = dict(embeddings), features, ids
 
     @not_compiled
@@ -156,7 +160,7 @@ class EmbeddingCollection(ServerModule):
         looked_up = self._rows.look_up(batches, self.training)
         pooled = {}
         for (name, its), at, rows in zip(found.items(), positions, looked_up, strict=True):
-            parts = torch.split(at, [feature.ids.numel() for feature in its])
+            parts = torch.split(at.to(self.device), [feature.ids.numel() for feature in its])
             for feature, part in zip(its, parts, strict=True):
                 pooled[feature.name] = _pooled(feature, part, rows, self.embeddings[name].pooling)
         return pooled
@@ -166,7 +170,7 @@ class EmbeddingCollection(ServerModule):
         return ", ".join(f"{name}: {its.num} x {its.dim}" for name, its in self.embeddings.items())
 
     def _read(self, features: Any) -> dict[str, list[Feature]]:
-        found = read_features(features, itertools.chain(*self._features.values()))
+        found = read_features(features, itertools.chain(*self._features.values()), self.device)
         return {name: [found[feature] for feature in its] for name, its in self._features.items()}
 
     def _batch(self, name: str, features: Sequence[Feature]) -> tuple[Batch, torch.Tensor]:
@@ -212,7 +216,7 @@ def _pooled(feature: Feature, positions: torch.Tensor, rows: torch.Tensor, pooli
     return torch.nn.functional.embedding_bag(
         positions.view(feature.ids.shape),
         rows,
-        feature.offsets,
+        None if feature.offsets is None else feature.offsets.to(rows.device),
         mode=pooling,
         per_sample_weights=feature.weights,
     )

@@ -43,6 +43,11 @@ class Embedding(SingleEmbedding):
         same ids.
     persistent : bool
         Whether `state_dict` has the rows.
+    device : torch.device or str, optional
+        Where rows are looked up to, and their gradients come from, for example "cuda"; by default the CPU. Ids may then
+        be there, too.
+    cache : DeviceCache, optional
+        Which rows stay on the device for further lookups.
     dtype, initializer, capacity, memory_limit, eviction, max_age, admission, timeout
         Of the table that is made, see `Node.table`. By default rows are float32 and begin with normally distributed
         numbers, `pyps.initializers.Normal` with a seed that depends on the name.
@@ -75,7 +80,7 @@ class Embedding(SingleEmbedding):
         Parameters
         ----------
         input : int64 or int32 tensor
-            Of any shape, on the CPU.
+            Of any shape, on the CPU or the module's device.
 
         Returns
         -------
@@ -91,13 +96,16 @@ class Embedding(SingleEmbedding):
         ClosedError, NodeLost, WaitTimeoutError
             The rows cannot be reached.
         """
-        ids = as_ids(input)
+        ids = as_ids(input, device=self.device)
         if self._repeats(ids):
             rows = self._look_up(as_they_are(ids, self._ids))
             return rows.view(*ids.shape, self.embedding_dim)
         batch, positions = distinct(ids, self._ids, self.padding_idx)
         return torch.nn.functional.embedding(
-            positions, self._look_up(batch), batch.padding, scale_grad_by_freq=self.scale_grad_by_freq
+            positions.to(self.device),
+            self._look_up(batch),
+            batch.padding,
+            scale_grad_by_freq=self.scale_grad_by_freq,
         )
 
     def _repeats(self, ids: torch.Tensor) -> bool:
@@ -105,6 +113,11 @@ class Embedding(SingleEmbedding):
 
         The server sums their gradients as torch would.
         """
-        if self.table.places > 1 or self.max_norm is not None or self.scale_grad_by_freq:
+        if (
+            self.table.places > 1
+            or self.device is not None
+            or self.max_norm is not None
+            or self.scale_grad_by_freq
+        ):
             return False
         return self.padding_idx is None or not bool((ids == self.padding_idx).any())

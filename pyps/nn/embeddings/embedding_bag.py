@@ -69,7 +69,7 @@ class EmbeddingBag(SingleEmbedding):
         Parameters
         ----------
         input : int64 or int32 tensor, shape (bags, n); or with `offsets` (n,)
-            The ids, on the CPU.
+            The ids, on the CPU or the module's device.
         offsets : int64 or int32 tensor, shape (bags,), or (bags + 1,) with `include_last_offset`, optional
             Where each bag begins.
         per_sample_weights : tensor of the table's dtype, of the shape of `input`, optional
@@ -87,11 +87,11 @@ class EmbeddingBag(SingleEmbedding):
         RuntimeError, NotImplementedError
             Offsets or weights do not fit, as torch says it.
         """
-        batch, positions = distinct(as_ids(input), self._ids, self.padding_idx)
+        batch, positions = distinct(as_ids(input, device=self.device), self._ids, self.padding_idx)
         return torch.nn.functional.embedding_bag(
-            positions,
+            positions.to(self.device),
             self._look_up(batch),
-            None if offsets is None else as_ids(offsets, "offsets"),
+            None if offsets is None else as_ids(offsets, "offsets", self.device).to(self.device),
             scale_grad_by_freq=self.scale_grad_by_freq,
             mode=self.mode,
             per_sample_weights=per_sample_weights,

@@ -49,7 +49,9 @@ class Feature:
     weights: torch.Tensor | None = None
 
 
-def read_features(features: Any, wanted: Iterable[str]) -> dict[str, Feature]:
+def read_features(
+    features: Any, wanted: Iterable[str], device: torch.device | None = None
+) -> dict[str, Feature]:
     """Find the features that a collection looks up; there may be others.
 
     Parameters
@@ -59,6 +61,8 @@ def read_features(features: Any, wanted: Iterable[str]) -> dict[str, Feature]:
         or an object with methods `values` and `lengths`. Or an object with methods `keys`, `values` and `lengths` that
         has the bags of the first feature, then those of the second and so on, as torchrec's KeyedJaggedTensor.
     wanted : iterable of str
+    device : torch.device, optional
+        Where ids and lengths may be besides the CPU.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def read_features(features: Any, wanted: Iterable[str]) -> dict[str, Feature]:
     TypeError
         One is none of these.
     """
-    there = _of_keyed(features) if hasattr(features, "lengths") else features
+    there = _of_keyed(features, device) if hasattr(features, "lengths") else features
     if not isinstance(there, Mapping):
         raise TypeError(
             f"features must be a dict by name, or have keys(), values() and lengths(), not {type(features).__name__}"
@@ -75,29 +79,29 @@ def read_features(features: Any, wanted: Iterable[str]) -> dict[str, Feature]:
     names = list(wanted)
     if missing := [name for name in names if name not in there]:
         raise ValueError(f"there is no feature {', '.join(missing)}; there are {', '.join(map(str, there))}")
-    return {name: _read(name, there[name]) for name in names}
+    return {name: _read(name, there[name], device) for name in names}
 
 
-def _read(name: str, given: Any) -> Feature:
+def _read(name: str, given: Any, device: torch.device | None) -> Feature:
     if isinstance(given, torch.Tensor) and not given.is_nested:
         if given.dim() not in (1, 2):
             raise ValueError(
                 f"feature {name!r} has the shape {tuple(given.shape)}; it must have 1 or 2 dimensions"
             )
-        return Feature(name, as_ids(given, f"feature {name!r}"))
+        return Feature(name, as_ids(given, f"feature {name!r}", device))
     if isinstance(given, tuple) and len(given) in (2, 3):
-        return _of_jagged(name, Jagged(*given))
+        return _of_jagged(name, Jagged(*given), device)
     if hasattr(given, "values") and hasattr(given, "lengths"):
-        return _of_jagged(name, Jagged(given.values(), given.lengths(), _weights_of(given)))
+        return _of_jagged(name, Jagged(given.values(), given.lengths(), _weights_of(given)), device)
     raise TypeError(
         f"feature {name!r} is {type(given).__name__}; it must be a tensor, pyps.nn.Jagged(values, lengths), "
         "or have values() and lengths()"
     )
 
 
-def _of_jagged(name: str, jagged: Jagged) -> Feature:
-    ids = as_ids(jagged.values, f"values of feature {name!r}")
-    lengths = as_ids(jagged.lengths, f"lengths of feature {name!r}")
+def _of_jagged(name: str, jagged: Jagged, device: torch.device | None) -> Feature:
+    ids = as_ids(jagged.values, f"values of feature {name!r}", device)
+    lengths = as_ids(jagged.lengths, f"lengths of feature {name!r}", device)
     if ids.dim() != 1 or lengths.dim() != 1:
         raise ValueError(f"values and lengths of feature {name!r} must have one dimension")
     if len(lengths) and int(lengths.min()) < 0:
@@ -115,9 +119,9 @@ def _of_jagged(name: str, jagged: Jagged) -> Feature:
     return Feature(name, ids, ends - lengths, jagged.weights)
 
 
-def _of_keyed(keyed: Any) -> dict[str, Jagged]:
-    names, values = list(keyed.keys()), as_ids(keyed.values(), "values()")
-    lengths = as_ids(keyed.lengths(), "lengths()").reshape(-1)
+def _of_keyed(keyed: Any, device: torch.device | None) -> dict[str, Jagged]:
+    names, values = list(keyed.keys()), as_ids(keyed.values(), "values()", device)
+    lengths = as_ids(keyed.lengths(), "lengths()", device).reshape(-1)
     if not names or len(lengths) % len(names):
         raise ValueError(f"{len(lengths)} lengths are not as many for each of {len(names)} features")
     of_each = lengths.view(len(names), -1)

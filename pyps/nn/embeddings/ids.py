@@ -108,15 +108,20 @@ def kept_keys(batches: Sequence[Batch]) -> torch.Tensor:
     return torch.cat([batch.keys[: batch.kept] for batch in batches])
 
 
-def as_ids(ids: object, what: str = "ids") -> torch.Tensor:
-    """Return ids as int64.
+def as_ids(ids: object, what: str = "ids", device: torch.device | None = None) -> torch.Tensor:
+    """Return ids as int64 on the CPU.
+
+    Parameters
+    ----------
+    device : torch.device, optional
+        Where they may be as well.
 
     Raises
     ------
     TypeError
         They are no tensor of int64 or int32.
     ValueError
-        They are not on the CPU.
+        They are on another device.
     """
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"{what} must be a tensor of int64 or int32, not {type(ids).__name__}")
@@ -124,12 +129,12 @@ def as_ids(ids: object, what: str = "ids") -> torch.Tensor:
         raise TypeError(
             f"{what} must be int64 or int32, not {str(ids.dtype).removeprefix('torch.')}: use .long()"
         )
-    if ids.device.type != "cpu":
+    if ids.device.type not in ("cpu", device and device.type):
         raise ValueError(
-            f"{what} must be on the CPU, not on device {ids.device}: look them up there and move the rows, "
-            f"embedding(ids.cpu()).to({str(ids.device)!r})"
+            f"{what} must be on the CPU{f' or {device}' if device else ''}, not on device {ids.device}: make the "
+            f"module with device={str(ids.device)!r}, so that rows come there"
         )
-    return ids.long()
+    return ids.long().cpu()
 
 
 def as_they_are(ids: torch.Tensor, of: Ids) -> Batch:

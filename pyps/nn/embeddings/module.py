@@ -27,12 +27,15 @@ class ServerModule(torch.nn.Module):
         Of the table that has the rows.
     table : Node
         That table.
+    device : torch.device or None
+        Where rows are looked up to, if it was given.
     """
 
     def __init__(self, rows: Rows, persistent: bool) -> None:
         super().__init__()
         self._rows, self._persistent = rows, persistent
         self.kv, self.table = rows.kv, rows.table
+        self.device = None if rows.front is None else rows.front.device
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients are pushed in training mode; a module that contains this one does not pass it on."""
@@ -55,6 +58,11 @@ class ServerModule(torch.nn.Module):
             One took longer.
         """
         self._rows.wait(timeout)
+
+    def forget_cached(self) -> None:
+        """Let rows that stay on the device be pulled when they are used next, for example after a barrier."""
+        if self._rows.front is not None:
+            self._rows.front.forget()
 
     def localize(
         self, ids: Any, *, asynchronous: bool = False, timeout: float | None = None
@@ -89,7 +97,7 @@ class ServerModule(torch.nn.Module):
         """
         if self._rows.ahead is not None:
             raise ValueError(f"{self} is looked ahead for already: end that iteration first")
-        self._rows.ahead = Ahead(self.kv, self._rows.dtype, timeout)
+        self._rows.ahead = Ahead(self.kv, self._rows.dtype, timeout, self._rows.is_pinned)
         try:
             yield self._rows.ahead
         finally:
@@ -131,6 +139,7 @@ class ServerModule(torch.nn.Module):
             missing_keys += missing
             unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key not in known]
         if not errors:
+            self.forget_cached()
             for entry in filter(None, found):
                 entry.set(self._rows)
 

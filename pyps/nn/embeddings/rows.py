@@ -10,6 +10,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from pyps.nn.embeddings.ahead import Ahead
+from pyps.nn.embeddings.device import Front
 from pyps.nn.embeddings.ids import Batch
 from pyps.node import Node, Worker
 from pyps.timestamps import Timestamp
@@ -35,11 +36,21 @@ class Rows:
         Whether the backward returns before its push has ended.
     max_norm : MaxNorm, optional
         To which rows are shortened when they are looked up.
+    front : Front, optional
+        Of the device that rows are looked up to; None: the CPU.
     """
 
-    def __init__(self, table: Node, kv: Worker, asynchronous: bool, max_norm: MaxNorm | None = None) -> None:
+    def __init__(
+        self,
+        table: Node,
+        kv: Worker,
+        asynchronous: bool,
+        max_norm: MaxNorm | None = None,
+        front: Front | None = None,
+    ) -> None:
         self.table, self.kv, self.asynchronous, self.max_norm = table, kv, asynchronous, max_norm
         self.dtype: torch.dtype = getattr(torch, table.dtype.name)
+        self.front = front
         self.source = torch.empty(0, requires_grad=True)  # in autograd, rows are made of it
         self.ahead: Ahead | None = None  # while `pyps.data.prefetch` looks ahead
         self._pushes: deque[Timestamp] = deque()
@@ -56,11 +67,18 @@ class Rows:
 
     def pull(self, batches: Sequence[Batch], trains: bool) -> tuple[torch.Tensor, ...]:
         """Pull rows, outside of autograd; if it `trains`, those that are shortened are set at the server, too."""
+
+        def pull(keys: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+            return self._pull(keys, batches)
+
         parts = self.ahead.find(batches) if self.ahead is not None else None
         if self.ahead is None or parts is None:
-            rows = self._pull([batch.keys[: batch.kept] for batch in batches], batches)
+            keys = [batch.keys[: batch.kept] for batch in batches]
+            rows = self._pull(keys, batches) if self.front is None else self.front.pull(keys, batches, pull)
         else:
-            rows = self.ahead.take(parts, lambda keys: self._pull(keys, batches))
+            rows = self.ahead.take(parts, pull)
+            if self.front is not None:
+                rows = [self.front.bring(part) for part in rows]
         if self.max_norm is not None:
             for part, batch in zip(rows, batches, strict=True):
                 self._shorten(part, batch.keys, self.max_norm, trains)
@@ -69,23 +87,25 @@ class Rows:
     def _pull(self, keys: Sequence[torch.Tensor], of: Sequence[Batch]) -> list[torch.Tensor]:
         """Pull rows of the embeddings of batches, by one pull."""
         values, rows = _empty(
-            [(len(some), batch.ids.dim) for some, batch in zip(keys, of, strict=True)], self.dtype
+            [(len(some), batch.ids.dim) for some, batch in zip(keys, of, strict=True)],
+            self.dtype,
+            self.is_pinned,
         )
         self.kv.pull(_joined(keys), values)
         return rows
 
     def _shorten(self, rows: torch.Tensor, keys: torch.Tensor, to: MaxNorm, trains: bool) -> None:
         before = rows.clone()
-        torch.embedding_renorm_(rows, torch.arange(len(rows)), to.most, to.order)
+        torch.embedding_renorm_(rows, torch.arange(len(rows), device=rows.device), to.most, to.order)
         changed = (rows != before).any(1).nonzero().view(-1)
         if trains and len(changed):
-            self.kv.set(keys[changed], rows[changed])
+            self.kv.set(keys[changed.cpu()], self._fetched(rows[changed]))
 
     def push(self, batches: Sequence[Batch], gradients: Sequence[torch.Tensor | None]) -> None:
         """Push the gradients of rows, without those of paddings and of what has none."""
         pairs = [(batch, one) for batch, one in zip(batches, gradients, strict=True) if one is not None]
         keys = _joined([batch.keys[: batch.trained] for batch, _ in pairs])
-        values = _joined([one[: batch.trained].reshape(-1) for batch, one in pairs])
+        values = self._fetched(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
         if not len(keys):
             return
         if self.ahead is not None:
@@ -96,6 +116,14 @@ class Rows:
         while self._pushes and self._pushes[0].done():
             self._pushes.popleft().wait()  # raises what went wrong
         self._pushes.append(self.kv.push(keys, values, asynchronous=True))
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether rows are pulled into pinned memory."""
+        return self.front is not None and self.front.is_pinned
+
+    def _fetched(self, values: torch.Tensor) -> torch.Tensor:
+        return values if self.front is None else self.front.fetch(values)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until all pushes have ended."""
@@ -124,13 +152,15 @@ class _LookUp(torch.autograd.Function):
         return None, None, None
 
 
-def _empty(shapes: list[tuple[int, int]], dtype: torch.dtype) -> tuple[torch.Tensor, list[torch.Tensor]]:
+def _empty(
+    shapes: list[tuple[int, int]], dtype: torch.dtype, is_pinned: bool
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """Return memory for rows, and its parts; with one shape that is no view, so that users may write to it."""
     if len(shapes) == 1:
-        values = torch.empty(shapes[0], dtype=dtype)
+        values = torch.empty(shapes[0], dtype=dtype, pin_memory=is_pinned)
         return values, [values]
     sizes = [count * dim for count, dim in shapes]
-    values = torch.empty(sum(sizes), dtype=dtype)
+    values = torch.empty(sum(sizes), dtype=dtype, pin_memory=is_pinned)
     return values, [part.view(shape) for part, shape in zip(torch.split(values, sizes), shapes, strict=True)]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
+from pyps.nn.embeddings.device import DeviceCache, open_front
 from pyps.nn.embeddings.ids import Batch, Ids, as_ids, distinct
 from pyps.nn.embeddings.module import ServerModule
 from pyps.nn.embeddings.rows import MaxNorm, Rows
@@ -28,6 +29,8 @@ class EmbeddingOptions(TableOptions, total=False):
     scale_grad_by_freq: bool
     asynchronous: bool
     persistent: bool
+    device: torch.device | str | None
+    cache: DeviceCache | None
 
 
 class SingleEmbedding(ServerModule):
@@ -59,6 +62,8 @@ class SingleEmbedding(ServerModule):
         scale_grad_by_freq: bool = False,
         asynchronous: bool = False,
         persistent: bool = True,
+        device: torch.device | str | None = None,
+        cache: DeviceCache | None = None,
         **options: Unpack[TableOptions],
     ) -> None:
         if padding_idx is not None and num is not None:
@@ -67,9 +72,14 @@ class SingleEmbedding(ServerModule):
             padding_idx %= num
         if max_norm is not None and not max_norm > 0:
             raise ValueError(f"max_norm is {max_norm}; it must be above 0, or None for any norm")
+        if max_norm is not None and cache is not None:
+            raise ValueError(
+                f"max_norm is {max_norm}, so rows are set at the server, and none can stay on a device: leave out cache"
+            )
+        front = open_front(device, cache)
         table, worker, is_new = open_table(kv, name, [dim], num, optimizer, options)
         norm = None if max_norm is None else MaxNorm(max_norm, norm_type)
-        super().__init__(Rows(table, worker, asynchronous, norm), persistent)
+        super().__init__(Rows(table, worker, asynchronous, norm, front), persistent)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num, dim, padding_idx
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self._ids = Ids(f"table {getattr(table, 'name', '')!r}", dim, num)
@@ -89,7 +99,7 @@ class SingleEmbedding(ServerModule):
 
     def batches(self, ids: Any) -> Sequence[Batch]:
         """Return what a forward with these ids looks up; errors are those of `forward`."""
-        return [distinct(as_ids(ids), self._ids, self.padding_idx)[0]]
+        return [distinct(as_ids(ids, device=self.device), self._ids, self.padding_idx)[0]]
 
     def _embeddings(self) -> dict[str, Ids]:
         return {"": self._ids}

@@ -38,7 +38,7 @@ from tests.pyps.nn.twins import DIM, NUM, worker
             NUM,
             torch.empty(1, 1, dtype=torch.int64, device="meta"),
             ValueError,
-            r"not on device meta.*ids\.cpu\(\)",
+            r"not on device meta: make the module with device='meta'",
         ),
     ],
 )
