@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import harness, saved
 from benchmarks.__main__ import main, names
 from benchmarks.harness import Row
+from tests.network.allowed import may_make_them
 from tests.soak import rows
 from tests.spark import need_java
 from tests.system import descendants, is_running
@@ -38,6 +39,8 @@ SHORT = [
     "t7",
     "torch7",
 ]
+
+NAMES = [name for name in names() if name != "network" or may_make_them()]
 
 
 def row(**fields: object) -> Row:
@@ -150,7 +153,7 @@ def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals
 
 @pytest.mark.long
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("name", rows(SHORT, names()))
+@pytest.mark.parametrize("name", rows(SHORT, NAMES))
 def test_every_benchmark_runs_and_gives_numbers(name: str) -> None:
     if name == "spark":
         need_java()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
 import threading
 import time
 import traceback
@@ -16,14 +17,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 import torch
-from torch.distributed import TCPStore  # type: ignore[attr-defined]
+from torch.distributed import FileStore  # type: ignore[attr-defined]
 
 import pyps
 
-LOOPBACK = "127.0.0.1"
 PRELOAD = ["torch.distributed", "pyps"]  # what the processes find loaded when they start
 ENDING = 5.0  # seconds that a node has to end after its programs
 
@@ -76,6 +77,7 @@ def run(
     workers: int = 1,
     techniques: str = "all",
     timeout: float = 600.0,
+    begin: Callable[[int], str] | None = None,
 ) -> list[Any]:
     """Start the nodes, run the program in every worker, shut the nodes down.
 
@@ -93,6 +95,9 @@ def run(
         Of the nodes.
     timeout : float
         Seconds that all of it may take.
+    begin : callable, optional
+        ``begin(number)`` is what each node's process does first, for example to be on another host; it returns the
+        address at which the node listens.
 
     Returns
     -------
@@ -106,7 +111,7 @@ def run(
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOAD)
-    store = TCPStore(LOOPBACK, 0, is_master=True, wait_for_workers=False)  # the nodes meet here
+    meeting = tempfile.TemporaryDirectory()  # of the nodes
     pipes, processes = [], []
     failed = True
     try:
@@ -114,7 +119,7 @@ def run(
             ours, theirs = context.Pipe(duplex=False)
             settings = (
                 theirs,
-                store.port,
+                str(Path(meeting.name, "store")),
                 program,
                 arguments,
                 value_lengths,
@@ -122,6 +127,7 @@ def run(
                 nodes,
                 workers,
                 techniques,
+                begin,
             )
             process = context.Process(target=_node, args=settings, name=f"node {rank}")
             process.start()
@@ -140,6 +146,7 @@ def run(
             process.close()
         for pipe in pipes:
             pipe.close()
+        meeting.cleanup()
 
 
 def _collect(pipes: list[Connection], end: float) -> list[list[Any]]:
@@ -170,7 +177,7 @@ def _collect(pipes: list[Connection], end: float) -> list[list[Any]]:
 
 def _node(
     pipe: Connection,
-    port: int,
+    meeting: str,
     program: Callable[..., Any],
     arguments: tuple[Any, ...],
     value_lengths: Any,
@@ -178,12 +185,14 @@ def _node(
     nodes: int,
     workers: int,
     techniques: str,
+    begin: Callable[[int], str] | None,
 ) -> None:
     """Be one node's process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)  # the workers are the parallelism
     try:
-        store: Any = TCPStore(LOOPBACK, port, wait_for_workers=False)
+        store: Any = FileStore(meeting, nodes)
+        interface = None if begin is None else begin(rank)
         with pyps.init(
             len(value_lengths),
             value_lengths,
@@ -192,6 +201,7 @@ def _node(
             rank=rank,
             num_workers=workers,
             techniques=techniques,
+            interface=interface,
         ) as node:
             assert isinstance(node, pyps.Server), "this process creates it"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -301,6 +301,8 @@ def train(
     nodes: int = 1,
     workers: int = 1,
     epochs: int = 3,
+    timeout: float = 600.0,
+    begin: Callable[[int], str] | None = None,
 ) -> list[Epoch]:
     """Train on a cluster of this machine.
 
@@ -312,6 +314,8 @@ def train(
     nodes, workers : int
         How many processes, and workers in each.
     epochs : int
+    timeout, begin
+        As for `cluster.run`.
 
     Returns
     -------
@@ -331,6 +335,8 @@ def train(
         techniques=management.techniques,
         nodes=nodes,
         workers=workers,
+        timeout=timeout,
+        begin=begin,
     )
     return [
         Epoch(

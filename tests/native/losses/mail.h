@@ -32,7 +32,7 @@ public:
     void send(NodeId to, Key key, const Recall &message) override { single(to, key, message, "recall"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
     void send(NodeId to, Key key, const Backup &message) override {
-        if (message.erases && world_.matters == no_node)
+        if (message.erases && world_.deletions_matter)
             world_.note_that_matters(world_.draw(2) ? self_ : world_.draw_member());
         single(to, key, message, "backup");
     }
@@ -90,7 +90,7 @@ public:
         trace("  key %d is deleted: %d", int(key), value[0]);
         world_.deletions[origin.operation].is_done = true;
         if (value[0]) world_.gone[key] |= world_.deletions[origin.operation].before;
-        if (world_.backups > 0 && world_.draw(4) == 0) world_.is_one_to_join = true;
+        if (world_.deletions_matter && world_.draw(2)) world_.is_one_to_join = true;
         world_.post_not_judged(self_, worker_end(world_.deletions[origin.operation].worker),
                                [this, origin, value] { note_deleted(world_, origin.operation, value[0]); });
     }

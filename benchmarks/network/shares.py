@@ -1,0 +1,70 @@
+"""Shares of this machine's processors, one for each node: what a node may compute, others leave idle or not.
+
+A control group of the system holds each node to its share. With `slowness` times as many processors promised as there
+are, all take `slowness` times as long, and so does the network between them (`hosts.Link`): seconds divided by it are
+those of hosts with so many processors each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+PERIOD = 2000  # microseconds, of which a group computes its part
+LEAST = 1000  # microseconds in a period: what the system grants at least
+PATIENCE = 10.0  # seconds that a group's processes get to be gone
+_numbers = itertools.count()
+
+
+def slowness_of(nodes: int, processors: int) -> float:
+    """Return by what factor nodes with so many processors each are slowed down on this machine; at least 1."""
+    return max(1.0, nodes * processors / (os.cpu_count() or 1))
+
+
+@contextmanager
+def shares(count: int, processors: float) -> Iterator[list[Path]]:
+    """Make groups whose processes compute with at most so many processors together, a fraction too.
+
+    Returns
+    -------
+    list of Path
+        For `join`, in a process that is to be in the group.
+
+    Raises
+    ------
+    OSError
+        This system has no control groups of processors that this process may change.
+    """
+    old = ROOT / "cpu"
+    base = old if old.is_dir() else ROOT
+    for left in base.glob("moontide-*-*"):  # of a process that was killed
+        if not Path("/proc", left.name.split("-")[1]).exists():
+            left.rmdir()
+    groups = [base / f"moontide-{os.getpid()}-{next(_numbers)}" for _ in range(count)]
+    period = max(PERIOD, round(LEAST / processors))
+    quota = round(period * processors)
+    try:
+        for group in groups:
+            group.mkdir()
+            if old.is_dir():
+                (group / "cpu.cfs_period_us").write_text(f"{period}")
+                (group / "cpu.cfs_quota_us").write_text(f"{quota}")
+            else:
+                (group / "cpu.max").write_text(f"{quota} {period}")
+        yield groups
+    finally:
+        for group in filter(Path.is_dir, groups):
+            end = time.monotonic() + PATIENCE
+            while (group / "cgroup.procs").read_text() and time.monotonic() < end:
+                time.sleep(0.01)
+            group.rmdir()
+
+
+def join(group: Path) -> None:
+    """Let this process, and those that it starts from now on, be in a group."""
+    (group / "cgroup.procs").write_text("0")

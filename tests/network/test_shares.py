@@ -1,0 +1,54 @@
+"""Shares of processors: what a process computes that has one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.apps.tasks import APPS
+from benchmarks.network.hosts import Link
+from benchmarks.network.shares import shares, slowness_of
+from benchmarks.network.training import train_on_hosts
+
+ROOT = Path(__file__).parents[2]
+BUSY = """
+import sys, time
+from pathlib import Path
+from benchmarks.network.shares import join
+
+join(Path(sys.argv[1]))
+end = time.monotonic() + 1
+start = time.process_time()
+while time.monotonic() < end:
+    pass
+print(time.process_time() - start)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processors", [0.25, 0.5])
+def test_a_process_computes_its_share(processors: float) -> None:
+    with shares(1, processors) as (group,):
+        command = [sys.executable, "-c", BUSY, str(group)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert float(done.stdout) < 1.3 * processors
+    assert not group.exists()
+
+
+def test_more_nodes_are_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    assert [slowness_of(nodes, 2) for nodes in (1, 2, 4)] == [1.0, 1.0, 2.0]
+
+
+@pytest.mark.long
+def test_hosts_learn_as_one_machine_does() -> None:
+    """The same task on two hosts with a delay, and its packets went through the relay."""
+    app = APPS["dsgd"]
+    seen = train_on_hosts(app.small(), "intent", 2, app.epochs, Link(0.0005, 1e10))
+    assert seen.quality < app.reached + app.tolerance
+    assert seen.passed.passed > 100
+    assert seen.seconds > 0
+    assert seen.core_seconds > 0
