@@ -54,15 +54,13 @@ def calibrated(link: Link, quick: bool) -> Iterator[Row]:
 
 def trainings(app: str, quick: bool) -> Iterator[Row]:
     """Train on one host, and on several with each management."""
-    epochs = 2 if quick else APPS[app].large_epochs
-    task = APPS[app].small() if quick else APPS[app].large()
-    one = train_on_hosts(task, "classic", 1, epochs, LINK)
+    one, _ = train_on_hosts(app, "classic", 1, LINK, quick)
     for nodes in NODES[: 1 if quick else None]:
         for management in MANAGEMENTS:
-            seen = train_on_hosts(task, management, nodes, epochs, LINK)
+            seen, _ = train_on_hosts(app, management, nodes, LINK, quick)
             yield Row(
-                table=f"{NAME}: {APPS[app].title} over {LINK}: {task.metric}, time of an epoch",
-                what=f"{nodes} nodes, {management}: {seen.quality:.3f}, {seen.epochs[-1].share_local:.1%} local, "
+                table=f"{NAME}: {APPS[app].title} over {LINK}: {seen.metric}, time of an epoch",
+                what=f"{nodes} nodes, {management}: {seen.quality:.3f}, {seen.share_local:.1%} local, "
                 f"{seen.core_seconds:.2f} s of cores",
                 ours=seen.seconds,
                 unit="s",

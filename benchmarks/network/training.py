@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.apps.measure import Training
+from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Host, Link, Passed, network
 from benchmarks.network.shares import join, shares, slowness_of
-from examples.apps.training import Epoch, Task, train
+from examples.apps.training import train
 
 PROCESSORS = 2  # of each host: a worker's and a server's
 TIMEOUT = 1800.0
@@ -27,46 +28,20 @@ class Begin:
         return self.hosts[number].enter()
 
 
-@dataclass(frozen=True)
-class Trained:
-    """One training.
+def train_on_hosts(
+    app: str, management: str, nodes: int, link: Link, quick: bool = False
+) -> tuple[Training, Passed]:
+    """Train an application on so many hosts, each with one worker.
 
-    Attributes
-    ----------
-    link : Link
-    nodes : int
-    management : str
-    epochs : list of Epoch
-        With seconds as the hosts would take, each with `PROCESSORS` of its own. In the first, parameters find their
-        place.
-    passed : Passed
+    Returns
+    -------
+    Training
+        With seconds as the hosts would take, each with `PROCESSORS` of its own.
+    Passed
         What the relay did.
     """
-
-    link: Link
-    nodes: int
-    management: str
-    epochs: Sequence[Epoch]
-    passed: Passed
-
-    @property
-    def seconds(self) -> float:
-        """The median time of an epoch, the first one left out."""
-        return statistics.median(epoch.seconds for epoch in self.epochs[1:])
-
-    @property
-    def core_seconds(self) -> float:
-        """The median of what an epoch computes, on all hosts."""
-        return statistics.median(epoch.core_seconds for epoch in self.epochs[1:])
-
-    @property
-    def quality(self) -> float:
-        """What the parameters are worth at the end."""
-        return self.epochs[-1].quality
-
-
-def train_on_hosts(task: Task, management: str, nodes: int, epochs: int, link: Link) -> Trained:
-    """Train on so many hosts, each with one worker."""
+    task = APPS[app].small() if quick else APPS[app].large()
+    epochs = APPS[app].epochs if quick else APPS[app].large_epochs
     slowness = slowness_of(nodes, PROCESSORS)
     slow = replace(link, slowness=slowness)
     with shares(nodes, PROCESSORS / slowness) as groups, network(nodes, slow) as made:
@@ -74,4 +49,4 @@ def train_on_hosts(task: Task, management: str, nodes: int, epochs: int, link: L
         seen = train(task, management=management, nodes=nodes, epochs=epochs, timeout=TIMEOUT, begin=begin)
     for epoch in seen:
         epoch.seconds /= slowness
-    return Trained(link, nodes, management, seen, made.passed)
+    return Training(app, management, nodes, task.metric, seen), made.passed

@@ -259,8 +259,8 @@ def _wait_for_lost_keys(table: Node, timeout: float) -> None:
             end, last = now + min(timeout, STANDSTILL), count
         elif now > end:
             raise CheckpointError(
-                f"node {table.rank} takes over no more of {count} keys of lost nodes, which the checkpoint would lack: it "
-                "has no room for them (delete others or raise capacity), or a worker has stopped in the middle of a write"
+                f"node {table.rank} takes over no more of {count} keys of lost nodes, which the checkpoint would lack: "
+                "it has no room for them (delete others or raise capacity), or a worker stopped in the middle of a write"
             )
         time.sleep(0.01)
 
