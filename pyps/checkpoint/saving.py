@@ -260,7 +260,7 @@ def _wait_for_lost_keys(table: Node, timeout: float) -> None:
         elif now > end:
             raise CheckpointError(
                 f"node {table.rank} takes over no more of {count} keys of lost nodes, which the checkpoint would lack: "
-                "it has no room for them (delete others or raise capacity), or a worker stopped in the middle of a write"
+                "it has no room for them (delete others or raise capacity), or a worker stopped while it wrote"
             )
         time.sleep(0.01)
 
