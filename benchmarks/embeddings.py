@@ -23,7 +23,7 @@ SIZES = ((100_000, 16), (1_000_000, 64))  # rows, and their elements
 DRAWS = ("uniform", "Zipf")
 BATCHES = 16  # that take turns
 EXPONENT = 1.1  # of Zipf's law
-STALENESS = 8  # lookups
+STALENESS = 32  # lookups
 DELAY, COMPUTING = 0.001, 0.01  # seconds: of messages between nodes; of a model that is looked ahead for
 # Our optimizer, and the one of torch that takes sparse gradients.
 OPTIMIZERS: dict[str, tuple[str, Callable[..., torch.optim.Optimizer]]] = {

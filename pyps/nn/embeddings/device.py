@@ -18,9 +18,9 @@ Pull = Callable[
 class DeviceCache:
     """How many rows stay on a module's device, so that batches that use them again need no pull.
 
-    A row stays for at most `staleness` lookups after that which pulled it, as a replica does between two
-    synchronizations: what is pushed meanwhile, by this process too, is in none of these. Pushes go to the server as
-    ever, which makes every step.
+    A row stays once it was pulled twice, and for at most `staleness` lookups after that which pulled it, as a replica
+    does between two synchronizations: what is pushed meanwhile, by this process too, is in none of these. Pushes go to
+    the server as ever, which makes every step.
 
     Attributes
     ----------
@@ -126,24 +126,26 @@ def open_front(device: torch.device | str | None, cache: DeviceCache | None) -> 
 class _Held:
     """The rows of one embedding that are on the device, each in the one slot that its key may have.
 
-    A key takes the slot of another one if that is too old, or was not used again since it was pulled.
+    A key gets its slot when it is pulled again, so that keys that are used once do not drive out others; and from
+    another key only if the row of that is too old, or was not used since it came.
     """
 
     def __init__(self, cache: DeviceCache, device: torch.device) -> None:
         self._staleness, self._device, self._now = cache.staleness, device, 0
+        # By slot: its key; the last lookup for which its row may be used, and the last for which no other key may have
+        # the slot, -1 if there is none; the key that was pulled last of those that may have it.
         self._keys = torch.zeros(cache.rows, dtype=torch.int64)
-        self._last = torch.full(
-            (cache.rows,), -1
-        )  # the last lookup for which a row may be used; -1: there is none
-        self._is_hot = torch.zeros(cache.rows, dtype=torch.bool)  # was used again
+        self._last, self._kept = torch.full((cache.rows,), -1), torch.full((cache.rows,), -1)
+        self._pulled = torch.zeros(cache.rows, dtype=torch.int64)
         self._rows: torch.Tensor | None = None
 
     def find(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Begin a lookup: return each key's slot, and whether it has its row there."""
         self._now += 1
         slots = _mixed(keys).remainder_(len(self._keys))
-        here = (self._keys[slots] == keys) & (self._last[slots] >= self._now)
-        self._is_hot[slots[here]] = True
+        last = self._last.take(slots)
+        here = (self._keys.take(slots) == keys) & (last >= self._now)
+        self._kept.put_(slots.masked_select(here), last.masked_select(here))
         return slots, here
 
     def take(
@@ -152,24 +154,28 @@ class _Held:
         """Return the rows of all keys, of which the others than those `here` were pulled; keep some of these."""
         if self._rows is None:
             self._rows = pulled.new_empty(len(self._keys), pulled.shape[1])
-        old, new = here.nonzero().view(-1), (~here).nonzero().view(-1)
         rows = pulled
+        old = slots.masked_select(here)
         if len(old):
-            rows = pulled.new_empty(len(keys), pulled.shape[1])
-            rows.index_copy_(0, self._there(old), self._rows[self._there(slots[old])])
-            rows.index_copy_(0, self._there(new), pulled)
-        kept, at = self._keep(slots[new], keys[new])
-        self._rows.index_copy_(0, self._there(kept), pulled[self._there(at)])
+            held = self._rows.index_select(0, self._there(old))
+            later = here.cumsum(0)  # how many there are here up to each
+            order = torch.where(here, later - 1, torch.arange(len(old), len(old) + len(keys)) - later)
+            rows = torch.cat((held, pulled)).index_select(0, self._there(order))
+        kept, at = self._keep(slots.masked_select(~here), keys.masked_select(~here))
+        self._rows.index_copy_(0, self._there(kept), pulled.index_select(0, self._there(at)))
         return rows
 
     def _keep(self, slots: torch.Tensor, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the slots that get other rows, and where the keys stand that get them."""
-        is_free = (self._last[slots] < self._now) | ~self._is_hot[slots]
-        at = is_free.nonzero().view(-1)
-        self._keys[slots[at]] = keys[at]
-        at = at[self._keys[slots[at]] == keys[at]]  # of several for one slot, the one that has got it
-        self._last[slots[at]], self._is_hot[slots[at]] = self._now + self._staleness, False
-        return slots[at], at
+        is_again = (self._pulled.take(slots) == keys) | (self._keys.take(slots) == keys)
+        self._pulled.put_(slots, keys)
+        at = (is_again & (self._kept.take(slots) < self._now)).nonzero().view(-1)
+        slots, keys = slots.take(at), keys.take(at)
+        self._keys.put_(slots, keys)
+        has_got_it = self._keys.take(slots) == keys  # of several for one slot
+        slots = slots.masked_select(has_got_it)
+        self._last.index_fill_(0, slots, self._now + self._staleness)
+        return slots, at.masked_select(has_got_it)
 
     def _there(self, positions: torch.Tensor) -> torch.Tensor:
         return positions.to(self._device)
