@@ -1,16 +1,21 @@
 """Hosts of their own on this machine, whose links have a delay and a rate, and the applications on them.
 
-Each host has two processors: where this machine has fewer, all is slowed down, and the seconds are those of the hosts.
+Leaves `out/network.json` with every epoch and `out/network.png` with the speed over the number of hosts. Each host has
+two processors: where this machine has fewer, all is slowed down, and the seconds are those of the hosts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from benchmarks.apps.measure import Plan, Training, write
 from benchmarks.apps.tasks import APPS
 from benchmarks.harness import Row
 from benchmarks.network.calibration import calibrate
 from benchmarks.network.hosts import Link
+from benchmarks.network.plot import draw
 from benchmarks.network.training import train_on_hosts
 from examples.apps.management import MANAGEMENTS
 
@@ -19,15 +24,27 @@ DELAYS = (0.0001, 0.0005, 0.002)  # seconds
 RATES = (1e9, 1e10)  # bits per second
 TRAINED = ("dsgd", "complex", "word2vec")
 LINK = Link(0.0005, 1e10)  # of the trainings
-NODES = (2, 4)
+HOSTS = (1, 2, 4)
+PLACE = Path("out")
 
 
 def run(quick: bool) -> list[Row]:
     """Calibrate the links, and train over one of them."""
     links = [Link(delay, rate) for delay in DELAYS for rate in RATES]
+    rows = [row for link in links[: 1 if quick else None] for row in calibrated(link, quick)]
+    trained = train_all(plan(quick), quick)
+    write(trained, PLACE / "network.json")
+    draw(trained, LINK, PLACE / "network.png")
+    return [*rows, *rows_of(trained)]
+
+
+def plan(quick: bool) -> Plan:
+    """Return app, hosts and management of each training."""
     return [
-        *(row for link in links[: 1 if quick else None] for row in calibrated(link, quick)),
-        *(row for app in TRAINED[: 1 if quick else None] for row in trainings(app, quick)),
+        (app, hosts, management)
+        for app in TRAINED[: 1 if quick else None]
+        for hosts in HOSTS[: 2 if quick else None]
+        for management in (MANAGEMENTS if hosts > 1 else ["classic"])
     ]
 
 
@@ -52,18 +69,34 @@ def calibrated(link: Link, quick: bool) -> Iterator[Row]:
     )
 
 
-def trainings(app: str, quick: bool) -> Iterator[Row]:
-    """Train on one host, and on several with each management."""
-    one, _ = train_on_hosts(app, "classic", 1, LINK, quick)
-    for nodes in NODES[: 1 if quick else None]:
-        for management in MANAGEMENTS:
-            seen, _ = train_on_hosts(app, management, nodes, LINK, quick)
-            yield Row(
-                table=f"{NAME}: {APPS[app].title} over {LINK}: {seen.metric}, time of an epoch",
-                what=f"{nodes} nodes, {management}: {seen.quality:.3f}, {seen.share_local:.1%} local, "
-                f"{seen.core_seconds:.2f} s of cores",
-                ours=seen.seconds,
-                unit="s",
-                peer=f"1 node: {one.quality:.3f}, {one.core_seconds:.2f} s of cores",
-                theirs=one.seconds,
-            )
+def train_all(runs: Plan, quick: bool) -> list[Training]:
+    """Train one after another, and tell on the standard error how it goes."""
+    trained = []
+    for number, (app, hosts, management) in enumerate(runs, 1):
+        done, passed = train_on_hosts(app, management, hosts, LINK, quick)
+        trained.append(done)
+        print(
+            f"{number} of {len(runs)}: {APPS[app].title}, {hosts} hosts, {management}: {done.seconds:.2f} s an epoch, "
+            f"{passed.passed} packets",
+            file=sys.stderr,
+            flush=True,
+        )
+    return trained
+
+
+def rows_of(trained: Sequence[Training]) -> Iterator[Row]:
+    """Return a row for each training on several hosts, beside the one on one host."""
+    alone = {one.app: one for one in trained if one.nodes == 1}
+    for seen in trained:
+        if seen.nodes == 1:
+            continue
+        one = alone[seen.app]
+        yield Row(
+            table=f"{NAME}: {APPS[seen.app].title} over {LINK}: {seen.metric}, time of an epoch",
+            what=f"{seen.nodes} hosts, {seen.management}: {seen.quality:.3f}, {seen.share_local:.1%} local, "
+            f"{seen.core_seconds:.2f} s of cores",
+            ours=seen.seconds,
+            unit="s",
+            peer=f"1 host: {one.quality:.3f}, {one.core_seconds:.2f} s of cores",
+            theirs=one.seconds,
+        )
