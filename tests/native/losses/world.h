@@ -149,7 +149,7 @@ struct World : clients::Surroundings {
         : Surroundings(seed), backups(draw(2) ? NodeId(1 + draw(3)) : NodeId(0)), next_to_join(NodeId(2 + draw(4))),
           num_nodes(NodeId(next_to_join + (backups > 0 ? draw(3) : 0))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
           shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
-          connections_break(draw(2)), deletions_matter(backups > 0 && seed % 4 == 1),
+          connections_break(draw(2)), deletions_matter(backups > 0 && seed % 2),
           losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
           losses_that_follow(backups > 0 && draw(2) ? losses_left - int(draw(2)) : 0), soon(uint64_t(4) << draw(5)),
           keys_in_use(losses_that_follow > 0 && draw(2) ? num_keys - num_keys / 3 : num_keys), pushes(num_keys),
