@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -66,12 +66,12 @@ def plan(quick: bool) -> Plan:
     return [run for run in every if run[1] == 2 or run[1:] == (1, "classic")] if quick else every
 
 
-def train_all(runs: Plan, quick: bool) -> list[Training]:
-    """Train one after another, and tell on the standard error how it goes."""
+def train_all(runs: Plan, quick: bool, by: Callable[..., Sequence[Epoch]] = train) -> list[Training]:
+    """Train one after another, by a function with the arguments of `train`; tell on the standard error how it goes."""
     trained = []
     tasks = {app: APPS[app].small() if quick else APPS[app].large() for app in {run[0] for run in runs}}
     for number, (app, nodes, management) in enumerate(runs, 1):
-        epochs = train(
+        epochs = by(
             tasks[app], management=management, nodes=nodes, epochs=2 if quick else APPS[app].large_epochs
         )
         done = Training(app, management, nodes, tasks[app].metric, epochs)

@@ -6,11 +6,11 @@ two processors: where this machine has fewer, all is slowed down, and the second
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.apps.measure import Plan, Training, write
+from benchmarks.apps.measure import Plan, Training, train_all, write
 from benchmarks.apps.tasks import APPS
 from benchmarks.harness import Row
 from benchmarks.network.calibration import calibrate
@@ -18,6 +18,7 @@ from benchmarks.network.hosts import Link
 from benchmarks.network.plot import draw
 from benchmarks.network.training import train_on_hosts
 from examples.apps.management import MANAGEMENTS
+from examples.apps.training import Epoch, Task
 
 NAME = "network"
 DELAYS = (0.0001, 0.0005, 0.002)  # seconds
@@ -32,7 +33,7 @@ def run(quick: bool) -> list[Row]:
     """Calibrate the links, and train over one of them."""
     links = [Link(delay, rate) for delay in DELAYS for rate in RATES]
     rows = [row for link in links[: 1 if quick else None] for row in calibrated(link, quick)]
-    trained = train_all(plan(quick), quick)
+    trained = train_all(plan(quick), quick, by=over_link)
     write(trained, PLACE / "network.json")
     draw(trained, LINK, PLACE / "network.png")
     return [*rows, *rows_of(trained)]
@@ -69,19 +70,10 @@ def calibrated(link: Link, quick: bool) -> Iterator[Row]:
     )
 
 
-def train_all(runs: Plan, quick: bool) -> list[Training]:
-    """Train one after another, and tell on the standard error how it goes."""
-    trained = []
-    for number, (app, hosts, management) in enumerate(runs, 1):
-        done, passed = train_on_hosts(app, management, hosts, LINK, quick)
-        trained.append(done)
-        print(
-            f"{number} of {len(runs)}: {APPS[app].title}, {hosts} hosts, {management}: {done.seconds:.2f} s an epoch, "
-            f"{passed.passed} packets",
-            file=sys.stderr,
-            flush=True,
-        )
-    return trained
+def over_link(task: Task, **how: Any) -> list[Epoch]:
+    """Train on hosts with the link of the trainings."""
+    seen, _ = train_on_hosts(task, **how, link=LINK)
+    return seen
 
 
 def rows_of(trained: Sequence[Training]) -> Iterator[Row]:

@@ -12,7 +12,7 @@ import torch
 from pyps.contents import DEFAULT_CAPACITY
 from pyps.length_classes import MOST_CLASSES, MOST_IDS
 from pyps.nn.embeddings.compiling import not_compiled
-from pyps.nn.embeddings.device import DeviceCache, open_front
+from pyps.nn.embeddings.device import DeviceCache, Front
 from pyps.nn.embeddings.features import Feature, read_features
 from pyps.nn.embeddings.ids import Batch, Ids, distinct
 from pyps.nn.embeddings.module import ServerModule
@@ -123,9 +123,9 @@ class EmbeddingCollection(ServerModule):
         dims = [its.dim for its in embeddings.values()]
         lengths = dims[:1] if len(set(dims)) == 1 else dims
         room = sum(rooms) if num_keys is None else None
-        front = open_front(device, cache)
+        front = Front(device, cache)
         table, worker, _ = open_table(kv, name, lengths, num_keys, optimizer, options, room)
-        super().__init__(Rows(table, worker, asynchronous, front=front), persistent)
+        super().__init__(Rows(table, worker, asynchronous, front), persistent)
         self.embeddings, self._features, self._ids = dict(embeddings), features, ids
 
     @not_compiled

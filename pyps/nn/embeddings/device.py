@@ -43,26 +43,28 @@ class DeviceCache:
 
 
 class Front:
-    """What is between the rows at a server and a device.
+    """What is between the rows at a server and a module's device; without a device they stay on the CPU.
 
     Memory of the CPU that rows and gradients pass through is pinned where the device is a GPU, so that the driver
     copies from it and to it directly.
 
     Parameters
     ----------
-    device : torch.device or str
+    device : torch.device or str, optional
     cache : DeviceCache, optional
         Which rows stay there.
 
     Raises
     ------
     ValueError
-        This machine has no such device.
+        This machine has no such device; or there is a cache, but no device.
     """
 
-    def __init__(self, device: torch.device | str, cache: DeviceCache | None = None) -> None:
-        self.device, self.cache = torch.device(device), cache
-        self.is_pinned = self.device.type == "cuda"
+    def __init__(self, device: torch.device | str | None = None, cache: DeviceCache | None = None) -> None:
+        if cache is not None and device is None:
+            raise ValueError("cache is for rows on a device: say which one, device='cuda'")
+        self.device, self.cache = None if device is None else torch.device(device), cache
+        self.is_pinned = self.device is not None and self.device.type == "cuda"
         try:
             torch.empty(0, device=self.device)
         except (AssertionError, NotImplementedError, RuntimeError) as error:  # as torch says it
@@ -108,21 +110,6 @@ class Front:
         return self._held[ids]
 
 
-def open_front(device: torch.device | str | None, cache: DeviceCache | None) -> Front | None:
-    """Return the front of a module's device, if it was given one.
-
-    Raises
-    ------
-    ValueError
-        This machine has no such device; or there is a cache, but no device.
-    """
-    if device is not None:
-        return Front(device, cache)
-    if cache is not None:
-        raise ValueError("cache is for rows on a device: say which one, device='cuda'")
-    return None
-
-
 class _Held:
     """The rows of one embedding that are on the device, each in the one slot that its key may have.
 
@@ -130,13 +117,11 @@ class _Held:
     another key only if the row of that is too old, or was not used since it came.
     """
 
-    def __init__(self, cache: DeviceCache, device: torch.device) -> None:
+    def __init__(self, cache: DeviceCache, device: torch.device | None) -> None:
         self._staleness, self._device, self._now = cache.staleness, device, 0
         # By slot: its key; the last lookup for which its row may be used, and the last for which no other key may have
-        # the slot, -1 if there is none; the key that was pulled last of those that may have it.
-        self._keys = torch.zeros(cache.rows, dtype=torch.int64)
-        self._last, self._kept = torch.full((cache.rows,), -1), torch.full((cache.rows,), -1)
-        self._pulled = torch.zeros(cache.rows, dtype=torch.int64)
+        # the slot; the key that was pulled last of those that may have it. -1, which is no key: there is none.
+        self._keys, self._last, self._kept, self._pulled = torch.full((4, cache.rows), -1).unbind()
         self._rows: torch.Tensor | None = None
 
     def find(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -35,7 +35,7 @@ class ServerModule(torch.nn.Module):
         super().__init__()
         self._rows, self._persistent = rows, persistent
         self.kv, self.table = rows.kv, rows.table
-        self.device = None if rows.front is None else rows.front.device
+        self.device = rows.front.device
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients are pushed in training mode; a module that contains this one does not pass it on."""
@@ -61,8 +61,7 @@ class ServerModule(torch.nn.Module):
 
     def forget_cached(self) -> None:
         """Let rows that stay on the device be pulled when they are used next, for example after a barrier."""
-        if self._rows.front is not None:
-            self._rows.front.forget()
+        self._rows.front.forget()
 
     def localize(
         self, ids: Any, *, asynchronous: bool = False, timeout: float | None = None
@@ -97,7 +96,7 @@ class ServerModule(torch.nn.Module):
         """
         if self._rows.ahead is not None:
             raise ValueError(f"{self} is looked ahead for already: end that iteration first")
-        self._rows.ahead = Ahead(self.kv, self._rows.dtype, timeout, self._rows.is_pinned)
+        self._rows.ahead = Ahead(self.kv, self._rows.dtype, timeout, self._rows.front.is_pinned)
         try:
             yield self._rows.ahead
         finally:

@@ -36,8 +36,8 @@ class Rows:
         Whether the backward returns before its push has ended.
     max_norm : MaxNorm, optional
         To which rows are shortened when they are looked up.
-    front : Front, optional
-        Of the device that rows are looked up to; None: the CPU.
+    front : Front
+        Of the device that rows are looked up to.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Rows:
         table: Node,
         kv: Worker,
         asynchronous: bool,
+        front: Front,
         max_norm: MaxNorm | None = None,
-        front: Front | None = None,
     ) -> None:
         self.table, self.kv, self.asynchronous, self.max_norm = table, kv, asynchronous, max_norm
         self.dtype: torch.dtype = getattr(torch, table.dtype.name)
@@ -74,11 +74,9 @@ class Rows:
         parts = self.ahead.find(batches) if self.ahead is not None else None
         if self.ahead is None or parts is None:
             keys = [batch.keys[: batch.kept] for batch in batches]
-            rows = self._pull(keys, batches) if self.front is None else self.front.pull(keys, batches, pull)
+            rows = self.front.pull(keys, batches, pull)
         else:
-            rows = self.ahead.take(parts, pull)
-            if self.front is not None:
-                rows = [self.front.bring(part) for part in rows]
+            rows = [self.front.bring(part) for part in self.ahead.take(parts, pull)]
         if self.max_norm is not None:
             for part, batch in zip(rows, batches, strict=True):
                 self._shorten(part, batch.keys, self.max_norm, trains)
@@ -89,7 +87,7 @@ class Rows:
         values, rows = _empty(
             [(len(some), batch.ids.dim) for some, batch in zip(keys, of, strict=True)],
             self.dtype,
-            self.is_pinned,
+            self.front.is_pinned,
         )
         self.kv.pull(_joined(keys), values)
         return rows
@@ -99,13 +97,13 @@ class Rows:
         torch.embedding_renorm_(rows, torch.arange(len(rows), device=rows.device), to.most, to.order)
         changed = (rows != before).any(1).nonzero().view(-1)
         if trains and len(changed):
-            self.kv.set(keys[changed.cpu()], self._fetched(rows[changed]))
+            self.kv.set(keys[changed.cpu()], self.front.fetch(rows[changed]))
 
     def push(self, batches: Sequence[Batch], gradients: Sequence[torch.Tensor | None]) -> None:
         """Push the gradients of rows, without those of paddings and of what has none."""
         pairs = [(batch, one) for batch, one in zip(batches, gradients, strict=True) if one is not None]
         keys = _joined([batch.keys[: batch.trained] for batch, _ in pairs])
-        values = self._fetched(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
+        values = self.front.fetch(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
         if not len(keys):
             return
         if self.ahead is not None:
@@ -116,14 +114,6 @@ class Rows:
         while self._pushes and self._pushes[0].done():
             self._pushes.popleft().wait()  # raises what went wrong
         self._pushes.append(self.kv.push(keys, values, asynchronous=True))
-
-    @property
-    def is_pinned(self) -> bool:
-        """Whether rows are pulled into pinned memory."""
-        return self.front is not None and self.front.is_pinned
-
-    def _fetched(self, values: torch.Tensor) -> torch.Tensor:
-        return values if self.front is None else self.front.fetch(values)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until all pushes have ended."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
-from pyps.nn.embeddings.device import DeviceCache, open_front
+from pyps.nn.embeddings.device import DeviceCache, Front
 from pyps.nn.embeddings.ids import Batch, Ids, as_ids, distinct
 from pyps.nn.embeddings.module import ServerModule
 from pyps.nn.embeddings.rows import MaxNorm, Rows
@@ -76,10 +76,10 @@ class SingleEmbedding(ServerModule):
             raise ValueError(
                 f"max_norm is {max_norm}, so rows are set at the server, and none can stay on a device: leave out cache"
             )
-        front = open_front(device, cache)
+        front = Front(device, cache)
         table, worker, is_new = open_table(kv, name, [dim], num, optimizer, options)
         norm = None if max_norm is None else MaxNorm(max_norm, norm_type)
-        super().__init__(Rows(table, worker, asynchronous, norm, front), persistent)
+        super().__init__(Rows(table, worker, asynchronous, front, norm), persistent)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num, dim, padding_idx
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self._ids = Ids(f"table {getattr(table, 'name', '')!r}", dim, num)
