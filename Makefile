@@ -78,7 +78,8 @@ soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, t
 
 gpu: env ## the tests of GPUs' memory, of cutorch and of embeddings on the GPUs of this machine (pip install '.[gpu]')
 	MOONTIDE_GPU_TESTS=real $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pyps/wholememory/test_device.py
-	$(BIN)/python -m pytest $(PYTEST_ARGS) -n $(JOBS) -k gpu tests/torch7 tests/bridge tests/pyps/nn
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -n $(JOBS) -k gpu tests/torch7 tests/bridge tests/pyps/nn \
+		tests/pyps/test_device_tensors.py
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	@$(MAKE) --no-print-directory --output-sync --jobs $(JOBS) style types stubs lua

@@ -19,7 +19,7 @@ import operator
 from collections.abc import Iterable
 from contextlib import suppress
 
-from pyps import arrays
+from pyps import arrays, tensors
 from pyps.errors import AttachError, ClosedError, NodeLost, WaitTimeoutError
 from pyps.timestamps import ANSWERED, Pending, Timestamp
 

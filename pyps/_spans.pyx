@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from numpy import ndarray
 from numpy.ma import MaskedArray
 
-from pyps import arrays
+from pyps import arrays, tensors
 
 cdef extern from *:
     """
@@ -92,12 +92,12 @@ cdef DLExchange *exchange_of(object value):
     if kind is tensor_type:
         return tensor_api
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
-    if capsule is None or arrays.is_made_up(kind):
+    if capsule is None or tensors.is_made_up(kind):
         return NULL
     api = <DLExchange *> PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
     if api.version.major != 1:
         return NULL
-    is_negated, raise_version = arrays.functions_of(kind)
+    is_negated, raise_version = tensors.functions_of(kind)
     tensor_type, tensor_api = kind, api
     return api
 

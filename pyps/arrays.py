@@ -1,7 +1,8 @@
 """Turn what callers pass as keys and values into contiguous typed arrays, or raise an error that says what to do.
 
 The core reads plain numpy arrays and torch tensors itself. This module is for everything else: lists, other integer
-types, strided and unaligned arrays, and what cannot be used. It never imports torch, only uses it if it is loaded.
+types, strided and unaligned arrays, tensors on other devices, and what cannot be used. It never imports torch, only
+uses it if it is loaded.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyps.dtypes import DTYPES, Dtype
+from pyps.tensors import copy_to, host_buffer, is_tensor, on_host, require_elements
 
 LARGEST_KEY = 2**63 - 1
 
@@ -60,9 +62,9 @@ def as_keys(keys: object) -> NDArray[np.int64]:
     TypeError
         They are no integers.
     ValueError
-        One does not fit, or they lie on another device.
+        One does not fit.
     """
-    array = _as_numpy(_on_host(keys, "keys"), "keys")
+    array = _as_numpy(keys, "keys")
     if array.size == 0 and isinstance(keys, (list, tuple)):
         return np.empty(0, np.int64)
     if array.dtype.kind == "O" and array.size and all(type(key) is int for key in array.flat):
@@ -90,15 +92,15 @@ def as_input(values: object, dtype: Dtype) -> Any:
     ------
     TypeError
         The element type differs. Only numbers in lists are converted without being asked for.
-    ValueError
-        They lie on another device.
     """
     if values is None:
         raise TypeError("there are no values: pass as many elements as the values of the keys have")
-    if _is_tensor(values):
-        tensor: Any = _on_host(values, "values")
+    if is_tensor(values):
+        tensor: Any = values
+        require_elements(tensor, "values")
         _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "values")
-        return tensor.detach().resolve_neg().contiguous().clone()
+        plain = tensor.detach().resolve_neg().contiguous()
+        return plain.clone() if plain.device.type == "cpu" else on_host(plain)
     if isinstance(values, (list, tuple, int, float)):
         return _from_numbers(values, dtype)
     array = _as_numpy(values, "values")
@@ -129,7 +131,7 @@ def as_output(values: object, dtype: Dtype, *, keep: bool = False) -> Output:
     TypeError
         It is no array, or of another element type.
     ValueError
-        It is read-only, overlaps itself, requires grad or lies on another device.
+        It is read-only, overlaps itself or requires grad.
     """
     return _output(values, "values", lambda name: _require_dtype(name, dtype, "values"), dtype, keep)
 
@@ -140,7 +142,8 @@ def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
     Parameters
     ----------
     keys : array
-        The result is of the same kind, numpy or torch; for bfloat16, which numpy does not have, it is torch's.
+        The result is of the same kind, numpy or torch, and on the same device; for bfloat16, which numpy does not have,
+        it is torch's.
     dtype : Dtype
         Of the result's elements.
     length, total : int
@@ -158,21 +161,22 @@ def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
         It would be a torch tensor, but torch is not loaded.
     """
     shape = (*keys.shape, length) if length else (total,)
-    if dtype.name != "bfloat16" and (type(keys) is np.ndarray or not _is_tensor(keys)):
+    of_tensor = type(keys) is not np.ndarray and is_tensor(keys)
+    if dtype.name != "bfloat16" and not of_tensor:
         return np.empty(shape, dtype.storage)
     torch = sys.modules.get("torch")
     if torch is None:
         raise TypeError(
             "numpy has no bfloat16: import torch before, or pass a buffer for the values with out="
         )
-    return torch.empty(shape, dtype=getattr(torch, dtype.name))
+    return torch.empty(shape, dtype=getattr(torch, dtype.name), device=keys.device if of_tensor else None)
 
 
 def as_flags(keys: Any, flags: bytearray) -> Any:
     """Make a bool array of the keys' shape from a byte per key; a torch tensor if `keys` is one."""
     array = np.asarray(memoryview(flags)).astype(np.bool_)
-    if _is_tensor(keys):
-        return sys.modules["torch"].from_numpy(array).reshape(keys.shape)
+    if is_tensor(keys):
+        return sys.modules["torch"].from_numpy(array).reshape(keys.shape).to(keys.device)
     return array.reshape(np.shape(keys))
 
 
@@ -181,45 +185,10 @@ def as_key_output(keys: object) -> Output:
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)
 
 
-def is_made_up(kind: type) -> bool:
-    """Return whether a type of tensor implements torch's operators itself, so that its memory may mean anything."""
-    torch = sys.modules.get("torch")
-    if torch is None or not issubclass(kind, torch.Tensor):
-        return False
-    made_by: Any = kind
-    return made_by.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
-
-
-def functions_of(kind: type) -> tuple[Any, Any]:
-    """Return two functions of torch for a type of tensor, or None twice for another library's type.
-
-    The first tells whether a tensor's memory has the elements with the other sign. The second takes a tuple of
-    tensors, and tells autograd that they were written to.
-    """
-    torch = sys.modules.get("torch")
-    if torch is None or not issubclass(kind, torch.Tensor):
-        return None, None
-    return torch.Tensor.is_neg, getattr(
-        torch._C, "_increment_version", torch.autograd.graph.increment_version
-    )
-
-
-def held(values: Any) -> tuple[Any, Callable[[], None] | None]:
-    """Return an object that keeps an output's memory alive, and a function to call when it has been written to.
-
-    A tensor may be given other memory while an operation still writes to the memory that it had.
-    """
-    if not _is_tensor(values):
-        return values, None
-    alias = values.detach()
-    raise_version = functions_of(type(alias))[1]
-    return alias, lambda: raise_version((alias,))
-
-
 def _output(
     values: object, what: str, require_dtype: Callable[[str], None], dtype: Dtype, keep: bool
 ) -> Output:
-    if _is_tensor(values):
+    if is_tensor(values):
         return _tensor_output(values, what, require_dtype, keep)
     refusal = f"{what} must be a numpy array or a torch tensor to write into, not {type(values).__name__}"
     if isinstance(values, (list, tuple, int, float, str, bytes)) or values is None:
@@ -239,15 +208,15 @@ def _output(
 
 
 def _tensor_output(values: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
-    tensor = _on_host(values, what)
+    tensor = values
+    require_elements(tensor, what)
     require_dtype(str(tensor.dtype).removeprefix("torch."))
     if tensor.requires_grad:
         raise ValueError(
             f"{what} requires grad, and autograd would not see the writing: pull into {what}.detach()"
         )
     _require_no_overlap(what, tensor.shape, tensor.stride(), 1)
-    torch = sys.modules["torch"]
-    buffer = torch.empty(tensor.shape, dtype=tensor.dtype)
+    buffer = host_buffer(tensor.shape, tensor.dtype, tensor.device)
     if keep:
         buffer.copy_(tensor)
 
@@ -257,7 +226,7 @@ def _tensor_output(values: Any, what: str, require_dtype: Callable[[str], None],
                 f"{what} had the shape {tuple(buffer.shape)} when the pull began and has {tuple(tensor.shape)} now: "
                 "it is left as it is"
             )
-        tensor.copy_(buffer)
+        copy_to(tensor, buffer)
 
     return buffer, copy_back
 
@@ -274,55 +243,21 @@ def as_weights(weights: object) -> NDArray[np.float64]:
     ------
     TypeError
         They are no numbers.
-    ValueError
-        They lie on another device.
     """
-    array = _as_numpy(_on_host(weights, "weights"), "weights")
+    array = _as_numpy(weights, "weights")
     if array.dtype.kind not in "iuf":
         raise TypeError(f"weights must be numbers, not {array.dtype.name}")
     return np.require(array, np.float64, ["C", "A"])
-
-
-def _is_tensor(value: object) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _is_array(value: object) -> bool:
     return isinstance(value, np.ndarray)
 
 
-def _on_host(value: Any, name: str) -> Any:
-    """Raise an error for a tensor that has no plain memory on the CPU; return everything else as it is."""
-    if not _is_tensor(value):
-        return value
-    if value.device.type != "cpu":
-        raise ValueError(f"{name} is on device {value.device}: bring it to the CPU first, {name}.cpu()")
-    if value.layout is not sys.modules["torch"].strided and not value.is_nested:
-        raise TypeError(f"{name} has layout {value.layout}: make it dense first, {name}.to_dense()")
-    if value.is_nested:
-        raise TypeError(
-            f"{name} is a nested tensor, whose parts have shapes of their own: pass torch.cat({name}.unbind())"
-        )
-    if _has_no_elements(value):
-        raise TypeError(
-            f"{name} is a {type(value).__name__} of shape {tuple(value.shape)} without elements in memory: pass a "
-            f"plain tensor ({name}.clone() of a zero tensor, {name}.full_tensor() of a DTensor); inside of torch."
-            "compile, torch.func and FakeTensorMode tensors have no memory"
-        )
-    return value
-
-
-def _has_no_elements(tensor: Any) -> bool:
-    torch = sys.modules["torch"]
-    if is_made_up(type(tensor)) or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        return True
-    return bool(tensor.numel()) and tensor.data_ptr() == 0
-
-
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
-    if _is_tensor(value):
-        return np.asarray(value.detach().resolve_neg())
+    if is_tensor(value):
+        require_elements(value, name)
+        return np.asarray(on_host(value.detach().resolve_neg()))
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.getmaskarray(value).any():
             raise TypeError(

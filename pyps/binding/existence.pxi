@@ -40,7 +40,7 @@ cdef class Existence(Operations):
         Returns
         -------
         bool array, shape (n,)
-            A torch tensor if `keys` is one. Keys of a range always have rows.
+            A torch tensor, where `keys` is, if that is one. Keys of a range always have rows.
 
         Raises
         ------

@@ -180,7 +180,7 @@ cdef class Operations:
         """Return the timestamp of an operation on its way; memory that it will write is kept until it has ended."""
         if borrowed is not None:
             if borrowed.owner is None:
-                borrowed.owner, borrowed.copy_back = arrays.held(values)
+                borrowed.owner, borrowed.copy_back = tensors.held(values)
             self.borrowed[timestamp] = borrowed
         return Pending(timestamp, self)
 
@@ -215,10 +215,10 @@ cdef class Operations:
             In any order, also repeated; a numpy array, torch tensor or list. int64 is used without a copy.
         values, out : array of the server's dtype, writable, optional
             A buffer for the values; pass one of the two names, or ``vals`` as in Lapse and AdaPM. numpy or torch, on
-            the CPU, of any shape and strides, with as many elements as the values of the keys have together. By
-            default a new array is made: a torch tensor if `keys` is one, or if the server has bfloat16, which numpy
-            does not have; else a numpy array. It has the shape of `keys` with the value length as a further dimension;
-            if values have different lengths it is flat, with one value after another.
+            any device, of any shape and strides, with as many elements as the values of the keys have together. By
+            default a new array is made: a torch tensor where `keys` is if that is one, or if the server has bfloat16,
+            which numpy does not have; else a numpy array. It has the shape of `keys` with the value length as a further
+            dimension; if values have different lengths it is flat, with one value after another.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.
         timeout : float, optional

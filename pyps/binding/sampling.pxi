@@ -53,7 +53,7 @@ cdef class SamplingWorker(Worker):
             is asynchronous.
         values : array of the server's dtype, writable
             A buffer for the keys' values, which are written one after another from its first element on. numpy or
-            torch, on the CPU; any shape and strides, with at least as many elements as the values have. May also be
+            torch, on any device; any shape and strides, with at least as many elements as the values have. May also be
             passed as ``vals``, as in AdaPM.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.

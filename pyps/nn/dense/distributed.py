@@ -42,7 +42,7 @@ class Distributed(nn.Module):
     Parameters
     ----------
     module : torch.nn.Module
-        On the CPU; its parameters have one dtype. They become parts of one vector, and stay the same objects.
+        Its parameters are on one device and have one dtype. They become parts of one vector, and stay the same objects.
     kv : pyps.Worker
         Of the server, a node of a cluster, or a node that this process has attached to.
     optimizer : pyps.optim.Optimizer or str

@@ -32,13 +32,13 @@ class FlatParameters:
     all_keys : int64 array
     dtype : torch.dtype
     vector : torch.Tensor, shape (n,)
-        The elements of all, which a pull of `all_keys` fills.
+        The elements of all, which a pull of `all_keys` fills; on the model's device.
 
     Raises
     ------
     ValueError
-        The model has no parameters, some are not on the CPU, have several dtypes or none that a server holds, or were
-        not initialized.
+        The model has no parameters, they are on several devices or on meta, have several dtypes or none that a server
+        holds, or were not initialized.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -54,15 +54,21 @@ class FlatParameters:
     def _check(self) -> None:
         if not self.tensors:
             raise ValueError("the model has no parameters: there is nothing to train")
-        first = self.tensors[0].dtype
+        first, device = self.tensors[0].dtype, self.tensors[0].device
         for name, tensor in zip(self.names, self.tensors, strict=True):
             if isinstance(tensor, UninitializedParameter):
                 raise ValueError(
                     f"parameter {name!r} has no size yet: call the model with an example of its input first"
                 )
-            if tensor.device.type != "cpu":
+            if tensor.device.type == "meta":
                 raise ValueError(
-                    f"parameter {name!r} is on device {tensor.device}: bring the model to the CPU first"
+                    f"parameter {name!r} is on device meta, without elements: model.to_empty(device=...), and "
+                    "initialize it"
+                )
+            if tensor.device != device:
+                raise ValueError(
+                    f"parameter {name!r} is on device {tensor.device}, and {self.names[0]!r} on {device}; they become "
+                    "one vector: bring the model to one device, or make a Distributed of each part, with a name each"
                 )
             if tensor.dtype != first:
                 raise ValueError(

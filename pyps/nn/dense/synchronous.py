@@ -85,7 +85,9 @@ class Synchronous:
         keys = training.flat.all_keys[self._share][used]
         if not len(keys):
             return
-        sums = torch.empty(int(lengths_of(keys).sum()), dtype=training.flat.dtype)
+        sums = torch.empty(
+            int(lengths_of(keys).sum()), dtype=training.flat.dtype
+        )  # on the CPU, where the server adds
         self._sums.pull(keys, sums, timeout=training.timeout)
         training.table.push(keys, sums.div_(training.workers), timeout=training.timeout)
         self._sums.set(keys, sums.zero_(), timeout=training.timeout)

@@ -94,12 +94,6 @@ class Front:
         """Return rows on the device; those of pinned memory come while the CPU goes on."""
         return rows.to(self.device, non_blocking=True)
 
-    def fetch(self, values: torch.Tensor) -> torch.Tensor:
-        """Return what is on the device in memory of the CPU."""
-        if values.device.type == "cpu":
-            return values
-        return torch.empty(values.shape, dtype=values.dtype, pin_memory=self.is_pinned).copy_(values)
-
     def forget(self) -> None:
         """Let all rows be pulled when they are used next."""
         self._held.clear()

@@ -13,6 +13,7 @@ from pyps.nn.embeddings.ahead import Ahead
 from pyps.nn.embeddings.device import Front
 from pyps.nn.embeddings.ids import Batch
 from pyps.node import Node, Worker
+from pyps.tensors import on_host
 from pyps.timestamps import Timestamp
 
 
@@ -97,13 +98,13 @@ class Rows:
         torch.embedding_renorm_(rows, torch.arange(len(rows), device=rows.device), to.most, to.order)
         changed = (rows != before).any(1).nonzero().view(-1)
         if trains and len(changed):
-            self.kv.set(keys[changed.cpu()], self.front.fetch(rows[changed]))
+            self.kv.set(keys[changed.cpu()], on_host(rows[changed]))
 
     def push(self, batches: Sequence[Batch], gradients: Sequence[torch.Tensor | None]) -> None:
         """Push the gradients of rows, without those of paddings and of what has none."""
         pairs = [(batch, one) for batch, one in zip(batches, gradients, strict=True) if one is not None]
         keys = _joined([batch.keys[: batch.trained] for batch, _ in pairs])
-        values = self.front.fetch(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
+        values = on_host(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
         if not len(keys):
             return
         if self.ahead is not None:

@@ -1,4 +1,4 @@
-"""Modules whose rows come to a device: torch's CPU stands for one, and a GPU is one too where there is any."""
+"""Modules whose rows come to a device: see tests/pyps/devices.py for which."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ import torch
 import pyps
 from pyps.nn import DeviceCache, Embedding, EmbeddingBag, EmbeddingCollection, EmbeddingConfig, Jagged
 from tests.pyps.cluster import Cluster
+from tests.pyps.devices import on_each
 from tests.pyps.nn.twins import DIM, NUM, same, worker
 
-DEVICES = ["cpu"] + (["gpu"] if torch.cuda.is_available() else [])
-on_each = pytest.mark.parametrize(
-    "device", [torch.device("cuda" if it == "gpu" else it) for it in DEVICES], ids=DEVICES
-)
 SGD = "sgd:lr=0.1"
 Module = Callable[..., Any]
 Input = Callable[[torch.Tensor, torch.device | None], tuple[Any, ...]]

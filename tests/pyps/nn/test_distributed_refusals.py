@@ -52,7 +52,7 @@ def test_another_model_under_the_same_name(
         (
             lambda: nn.Linear(2, 2, device="meta"),
             {},
-            "parameter 'weight' is on device meta: bring the model to",
+            "parameter 'weight' is on device meta, without elements: model.to_empty",
         ),
         (
             lambda: nn.Linear(2, 2, dtype=torch.complex64),
