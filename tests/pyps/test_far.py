@@ -13,7 +13,12 @@ import pytest
 from tests.pyps.devices import WANTS_FAR
 
 ROOT = Path(__file__).parents[2]
-TESTS = ["test_device_tensors.py", "nn/test_device.py", "nn/test_distributed_devices.py"]
+TESTS = [
+    "test_device_tensors.py",
+    "nn/test_device.py",
+    "nn/test_distributed_devices.py",
+    "nn/test_pooling.py",
+]
 FEWEST = 90  # tests that there are
 
 

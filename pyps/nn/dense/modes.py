@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from pyps.nn.dense.flat import FlatParameters
 from pyps.nn.dense.steps import Steps
 from pyps.node import Worker
 from pyps.timestamps import Timestamp
+
+PUSH_BYTES = 1 << 17  # from which on gradients are pushed while the backward goes on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,24 +61,47 @@ class Mode(Protocol):
 
 
 class Pushes:
-    """Gradients on their way to a table."""
+    """Gradients on their way to a table; small ones that are ready one after another go together."""
 
     def __init__(self, training: Training, table: Worker) -> None:
         self._table, self._training = table, training
         self._on_their_way: list[Timestamp] = []
+        self._ready: list[tuple[int, torch.Tensor]] = []
+        self._bytes = 0  # of these
 
     def push(self, number: int, gradient: torch.Tensor) -> None:
-        """Begin to push the gradient of a parameter; an error that is known at once names it."""
-        flat, timeout = self._training.flat, self._training.timeout
+        """Begin to push the gradient of a parameter, or keep it until there are more."""
+        self._ready.append((number, gradient))
+        self._bytes += gradient.nbytes
+        if self._bytes >= PUSH_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        """Begin to push all that is ready; an error that is known at once names the parameter."""
+        ready, self._ready, self._bytes = self._ready, [], 0
+        flat = self._training.flat
+        if not ready:
+            return
         try:
-            done = self._table.push(flat.keys[number], gradient, True, timeout=timeout)
-        except ValueError as error:
-            raise ValueError(f"the gradient of parameter {flat.names[number]!r}: {error}") from error
+            self._begin(
+                np.concatenate([flat.keys[number] for number, _ in ready]),
+                torch.cat([gradient.reshape(-1) for _, gradient in ready]) if len(ready) > 1 else ready[0][1],
+            )
+        except ValueError:  # nothing was pushed
+            for number, gradient in ready:
+                try:
+                    self._begin(flat.keys[number], gradient)
+                except ValueError as error:
+                    raise ValueError(f"the gradient of parameter {flat.names[number]!r}: {error}") from error
+
+    def _begin(self, keys: NDArray[np.int64], gradients: torch.Tensor) -> None:
+        done = self._table.push(keys, gradients, True, timeout=self._training.timeout)
         if done >= 0:
             self._on_their_way.append(done)
 
     def wait(self) -> None:
         """Wait until all of them have been applied."""
+        self.send()
         done, self._on_their_way = self._on_their_way, []
         if done:
             self._table.wait(*done, timeout=self._training.timeout)
@@ -88,7 +115,8 @@ class Asynchronous:
         self.push = self._pushes.push
 
     def end_step(self) -> None:
-        """Do nothing: pushes may be on their way until the next pull."""
+        """Let no gradient wait for more; pushes may be on their way until the next pull."""
+        self._pushes.send()
 
     def wait(self) -> None:
         """Wait for this worker's own pushes, which tell their errors then."""

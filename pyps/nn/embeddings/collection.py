@@ -16,7 +16,8 @@ from pyps.nn.embeddings.device import DeviceCache, Front
 from pyps.nn.embeddings.features import Feature, read_features
 from pyps.nn.embeddings.ids import Batch, Ids, distinct
 from pyps.nn.embeddings.module import ServerModule
-from pyps.nn.embeddings.rows import Rows
+from pyps.nn.embeddings.pooling import Bags, pool
+from pyps.nn.embeddings.rows import Rows, joined
 from pyps.nn.embeddings.tables import TableOptions, open_table
 from pyps.node import Worker
 
@@ -158,12 +159,14 @@ class EmbeddingCollection(ServerModule):
         found = self._read(features)
         batches, positions = zip(*(self._batch(name, its) for name, its in found.items()), strict=True)
         looked_up = self._rows.look_up(batches, self.training)
-        pooled = {}
+        bags: dict[str, Bags] = {}
+        of: list[torch.Tensor] = []
         for (name, its), at, rows in zip(found.items(), positions, looked_up, strict=True):
             parts = torch.split(at.to(self.device), [feature.ids.numel() for feature in its])
             for feature, part in zip(its, parts, strict=True):
-                pooled[feature.name] = _pooled(feature, part, rows, self.embeddings[name].pooling)
-        return pooled
+                bags[feature.name] = _bags(feature, part, self.embeddings[name].pooling)
+                of.append(rows)
+        return dict(zip(bags, pool(list(bags.values()), of), strict=True))
 
     def extra_repr(self) -> str:
         """Return what `repr` says of the module."""
@@ -174,7 +177,7 @@ class EmbeddingCollection(ServerModule):
         return {name: [found[feature] for feature in its] for name, its in self._features.items()}
 
     def _batch(self, name: str, features: Sequence[Feature]) -> tuple[Batch, torch.Tensor]:
-        return distinct(torch.cat([feature.ids.reshape(-1) for feature in features]), self._ids[name])
+        return distinct(joined([feature.ids.reshape(-1) for feature in features]), self._ids[name])
 
     def batches(self, ids: Any) -> Sequence[Batch]:
         """Return what a forward with these features looks up, by embedding; errors are those of `forward`."""
@@ -206,17 +209,12 @@ def _key_spaces(embeddings: Mapping[str, EmbeddingConfig]) -> tuple[dict[str, Id
     return ids, ends[-1] if ends else None
 
 
-def _pooled(feature: Feature, positions: torch.Tensor, rows: torch.Tensor, pooling: str) -> torch.Tensor:
+def _bags(feature: Feature, positions: torch.Tensor, pooling: str) -> Bags:
     if feature.weights is not None and pooling != "sum":
         raise ValueError(
             f"feature {feature.name!r} has weights, which are for pooling 'sum', not {pooling!r}"
         )
-    if pooling == "none" or (feature.ids.dim() == 1 and feature.offsets is None):
-        return torch.nn.functional.embedding(positions.view(feature.ids.shape), rows)
-    return torch.nn.functional.embedding_bag(
-        positions.view(feature.ids.shape),
-        rows,
-        None if feature.offsets is None else feature.offsets.to(rows.device),
-        mode=pooling,
-        per_sample_weights=feature.weights,
-    )
+    if feature.ids.dim() == 1 and feature.offsets is None:
+        pooling = "none"  # a row for each bag
+    offsets = None if feature.offsets is None else feature.offsets.to(positions.device)
+    return Bags(positions.view(feature.ids.shape), pooling, offsets, weights=feature.weights)

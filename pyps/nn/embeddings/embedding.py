@@ -6,6 +6,7 @@ import torch
 
 from pyps.nn.embeddings.compiling import not_compiled
 from pyps.nn.embeddings.ids import as_ids, as_they_are, distinct
+from pyps.nn.embeddings.pooling import Bags, pool
 from pyps.nn.embeddings.single import SingleEmbedding
 
 
@@ -101,11 +102,11 @@ class Embedding(SingleEmbedding):
             rows = self._look_up(as_they_are(ids, self._ids))
             return rows.view(*ids.shape, self.embedding_dim)
         batch, positions = distinct(ids, self._ids, self.padding_idx)
+        rows, positions = self._look_up(batch), positions.to(self.device)
+        if batch.padding is None and not self.scale_grad_by_freq:
+            return pool([Bags(positions, "none")], [rows])[0]
         return torch.nn.functional.embedding(
-            positions.to(self.device),
-            self._look_up(batch),
-            batch.padding,
-            scale_grad_by_freq=self.scale_grad_by_freq,
+            positions, rows, batch.padding, scale_grad_by_freq=self.scale_grad_by_freq
         )
 
     def _repeats(self, ids: torch.Tensor) -> bool:

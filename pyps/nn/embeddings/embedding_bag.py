@@ -8,6 +8,7 @@ import torch
 
 from pyps.nn.embeddings.compiling import not_compiled
 from pyps.nn.embeddings.ids import as_ids, distinct
+from pyps.nn.embeddings.pooling import Bags, pool
 from pyps.nn.embeddings.single import EmbeddingOptions, SingleEmbedding
 from pyps.node import Worker
 
@@ -88,10 +89,15 @@ class EmbeddingBag(SingleEmbedding):
             Offsets or weights do not fit, as torch says it.
         """
         batch, positions = distinct(as_ids(input, device=self.device), self._ids, self.padding_idx)
+        rows, positions = self._look_up(batch), positions.to(self.device)
+        if offsets is not None:
+            offsets = as_ids(offsets, "offsets", self.device).to(self.device)
+        if batch.padding is None and not self.scale_grad_by_freq and not self.include_last_offset:
+            return pool([Bags(positions, self.mode, offsets, per_sample_weights)], [rows])[0]
         return torch.nn.functional.embedding_bag(
-            positions.to(self.device),
-            self._look_up(batch),
-            None if offsets is None else as_ids(offsets, "offsets", self.device).to(self.device),
+            positions,
+            rows,
+            offsets,
             scale_grad_by_freq=self.scale_grad_by_freq,
             mode=self.mode,
             per_sample_weights=per_sample_weights,

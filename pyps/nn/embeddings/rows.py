@@ -90,7 +90,7 @@ class Rows:
             self.dtype,
             self.front.is_pinned,
         )
-        self.kv.pull(_joined(keys), values)
+        self.kv.pull(joined(keys), values)
         return rows
 
     def _shorten(self, rows: torch.Tensor, keys: torch.Tensor, to: MaxNorm, trains: bool) -> None:
@@ -103,8 +103,8 @@ class Rows:
     def push(self, batches: Sequence[Batch], gradients: Sequence[torch.Tensor | None]) -> None:
         """Push the gradients of rows, without those of paddings and of what has none."""
         pairs = [(batch, one) for batch, one in zip(batches, gradients, strict=True) if one is not None]
-        keys = _joined([batch.keys[: batch.trained] for batch, _ in pairs])
-        values = on_host(_joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
+        keys = joined([batch.keys[: batch.trained] for batch, _ in pairs])
+        values = on_host(joined([one[: batch.trained].reshape(-1) for batch, one in pairs]))
         if not len(keys):
             return
         if self.ahead is not None:
@@ -155,5 +155,6 @@ def _empty(
     return values, [part.view(shape) for part, shape in zip(torch.split(values, sizes), shapes, strict=True)]
 
 
-def _joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return the elements of tensors, one after another; one tensor is not copied."""
     return parts[0] if len(parts) == 1 else torch.cat(tuple(parts))
