@@ -15,6 +15,7 @@ namespace ps {
 template <class Letter>
 using Paths = std::map<std::pair<int, int>, std::deque<Letter>>;
 
+constexpr uint64_t about_several = UINT64_MAX; // keys; or about none
 constexpr int first_worker_end = 1000;
 constexpr int channel_ends = 1'000'000; // added for each channel that a worker's message goes to
 inline int worker_end(uint64_t worker) { return first_worker_end + int(worker); }
@@ -33,6 +34,14 @@ std::deque<Letter> *draw_path(Paths<Letter> &paths, Chance &chance) {
     for (auto &[path, letters] : paths)
         if (!letters.empty()) busy.push_back(&letters);
     return busy.empty() ? nullptr : busy[chance.draw(busy.size())];
+}
+
+// Lets the last letter overtake some of those before it. A mailbox sends what is alike in one message, so that keys
+// overtake each other; letters of one key keep their order, and nothing overtakes letters that are not about one key.
+template <class Letter>
+void let_overtake(std::deque<Letter> &letters, Chance &chance) {
+    for (size_t at = letters.size() - 1; at > 0 && may_overtake(letters[at], letters[at - 1]) && chance.draw(4); at--)
+        std::swap(letters[at], letters[at - 1]);
 }
 
 template <class Letter>

@@ -74,6 +74,11 @@ def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> 
 
 
 @native
+def test_a_mailbox_keeps_the_order_of_each_key(programs: Programs) -> None:
+    assert programs.run("mailbox", "0", times(200)) == "ok\n"
+
+
+@native
 def test_a_replica_s_deltas_are_counted_beyond_32_bits(programs: Programs) -> None:
     assert programs.run("sequences") == "ok\n"
 

@@ -1,6 +1,7 @@
 #include "net/mailbox.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "counting.h"
 #include "net/bounds.h"
@@ -23,21 +24,37 @@ Mailbox::Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, L
     : counters_(segment.header()), shape_(segment), header_(header_from(segment, channel)), outbound_(outbound),
       landed_(std::move(landed)), rounds_(segment.header().places), outgoing_(segment.header().places) {}
 
-// The last message for a node if it is of the same kind and has room for so many more bytes, else a new one.
+// The last message for a node of this kind that has room for so many more bytes, unless a later one may be about one of
+// the keys as well; else a new one.
 template <class Kind, class Fits>
-Kind &Mailbox::last(NodeId to, uint64_t bytes, Fits &&fits) {
+Kind &Mailbox::last_of(NodeId to, const Key *keys, size_t num_keys, uint64_t bytes, Fits &&fits) {
+    constexpr bool is_answer = std::is_same_v<Kind, AnswerBatch>; // comes after all that was sent before
+    constexpr size_t most_looked_at = is_answer ? 1 : 16;
     std::deque<Outgoing> &queue = outgoing_[to];
-    Kind *batch = queue.empty() ? nullptr : std::get_if<Kind>(&queue.back().batch);
-    if (!batch || !fits(*batch) || queue.back().bytes + bytes > most_for_node)
-        batch = &std::get<Kind>(queue.emplace_back(Outgoing{Kind{}}).batch);
-    queue.back().bytes += bytes;
-    return *batch;
+    auto add_to = [&](Outgoing &message) -> Kind & {
+        message.bytes += bytes;
+        std::for_each_n(keys, num_keys, [&](Key key) { message.keys.add(key); });
+        return std::get<Kind>(message.batch);
+    };
+    for (size_t at = queue.size(), left = most_looked_at; at-- > 0 && left-- > 0;) {
+        Outgoing &known = queue[at];
+        const Kind *batch = std::get_if<Kind>(&known.batch);
+        if (batch && fits(*batch) && known.bytes + bytes <= most_for_node) return add_to(known);
+        auto is_here = [&](Key key) { return known.keys.may_have(key); };
+        if (std::holds_alternative<AnswerBatch>(known.batch) || std::any_of(keys, keys + num_keys, is_here)) break;
+    }
+    return add_to(queue.emplace_back(Outgoing{Kind{}}));
+}
+
+template <class Kind, class Fits>
+Kind &Mailbox::last(NodeId to, Key key, uint64_t bytes, Fits &&fits) {
+    return last_of<Kind>(to, &key, 1, bytes, std::forward<Fits>(fits));
 }
 
 void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
     count_in(counters_.requests_forwarded, 1);
     const Origin &origin = message.origin;
-    auto &batch = last<RequestBatch>(to, bytes_per_key + shape_.value_bytes(key), [&](const RequestBatch &known) {
+    auto &batch = last<RequestBatch>(to, key, bytes_per_key + shape_.value_bytes(key), [&](const RequestBatch &known) {
         return known.operation == message.operation && known.from_home == from_home && known.node == origin.node &&
                known.worker == origin.worker && known.number == origin.operation;
     });
@@ -53,7 +70,7 @@ void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
-    auto &batch = last<WantBatch>(to, key_bytes + number_bytes, [&](const WantBatch &known) {
+    auto &batch = last<WantBatch>(to, key, key_bytes + number_bytes, [&](const WantBatch &known) {
         return known.node == message.node && known.from_home == from_home;
     });
     batch.node = message.node;
@@ -64,7 +81,7 @@ void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
-    auto &batch = last<DeltaBatch>(to, delta_bytes + message.value.size(), [&](const DeltaBatch &known) {
+    auto &batch = last<DeltaBatch>(to, key, delta_bytes + message.value.size(), [&](const DeltaBatch &known) {
         return known.node == message.node && known.from_home == from_home;
     });
     batch.node = message.node;
@@ -74,7 +91,7 @@ void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Refresh &message) {
-    auto &batch = last<RefreshBatch>(to, refresh_bytes + message.value.size(),
+    auto &batch = last<RefreshBatch>(to, key, refresh_bytes + message.value.size(),
                                      [&](const RefreshBatch &known) { return known.owner == message.owner; });
     batch.owner = message.owner;
     batch.keys.push_back(key);
@@ -82,19 +99,19 @@ void Mailbox::send(NodeId to, Key key, const Refresh &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Ended &message) {
-    auto &batch = last<EndedBatch>(to, key_bytes + number_bytes, [](const EndedBatch &) { return true; });
+    auto &batch = last<EndedBatch>(to, key, key_bytes + number_bytes, [](const EndedBatch &) { return true; });
     batch.keys.push_back(key);
     batch.numbers.push_back(message.number);
 }
 
 void Mailbox::send(NodeId to, Key key, const Recall &message) {
-    auto &batch = last<RecallBatch>(to, key_bytes + number_bytes, [](const RecallBatch &) { return true; });
+    auto &batch = last<RecallBatch>(to, key, key_bytes + number_bytes, [](const RecallBatch &) { return true; });
     batch.keys.push_back(key);
     batch.numbers.push_back(message.number);
 }
 
 void Mailbox::send(NodeId to, Key key, const Localize &message) {
-    auto &batch = last<LocalizeBatch>(to, key_bytes,
+    auto &batch = last<LocalizeBatch>(to, key, key_bytes,
                                       [&](const LocalizeBatch &known) { return known.node == message.to; });
     batch.node = message.to;
     batch.keys.push_back(key);
@@ -102,7 +119,7 @@ void Mailbox::send(NodeId to, Key key, const Localize &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Relocate &message) {
-    auto &batch = last<RelocateBatch>(to, key_bytes,
+    auto &batch = last<RelocateBatch>(to, key, key_bytes,
                                       [&](const RelocateBatch &known) { return known.node == message.to; });
     batch.node = message.to;
     batch.keys.push_back(key);
@@ -111,32 +128,43 @@ void Mailbox::send(NodeId to, Key key, const Relocate &message) {
 void Mailbox::send(NodeId to, Key key, const Transfer &message) {
     uint64_t bytes = transfer_bytes + (message.replicas.size() + message.ghosts.size()) * record_bytes +
                      message.keepers.size() * node_bytes + message.written.size() * origin_bytes;
-    auto &batch = last<TransferBatch>(to, bytes + message.value.size(), [](const TransferBatch &) { return true; });
+    auto &batch = last<TransferBatch>(to, key, bytes + message.value.size(),
+                                      [](const TransferBatch &) { return true; });
     batch.keys.push_back(key);
     batch.transfers.push_back(message);
 }
 
 void Mailbox::send(NodeId to, Moves &&message) {
-    outgoing_[to].push_back({MovesBatch{{std::move(message)}}});
-    flush();
+    const std::vector<Key> &keys = message.keys;
+    const uint64_t bytes = keys.size() * key_bytes + message.values.size();
+    auto &batch = last_of<MovesBatch>(to, keys.data(), keys.size(), bytes, [](const MovesBatch &known) {
+        return known.keys.size() < keys_at_once && known.values.size() < most_bytes_at_once;
+    });
+    if (batch.keys.empty()) {
+        static_cast<Moves &>(batch) = std::move(message);
+    } else {
+        batch.keys.insert(batch.keys.end(), keys.begin(), keys.end());
+        append(&batch.values, message.values);
+    }
+    if (batch.keys.size() >= keys_at_once || batch.values.size() >= most_bytes_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Backup &message) {
     uint64_t bytes = key_bytes + version_bytes + 2 * number_bytes + message.written.size() * origin_bytes;
-    auto &batch = last<BackupBatch>(to, bytes + message.whole.size(), [](const BackupBatch &) { return true; });
+    auto &batch = last<BackupBatch>(to, key, bytes + message.whole.size(), [](const BackupBatch &) { return true; });
     batch.keys.push_back(key);
     batch.backups.push_back(message);
 }
 
 void Mailbox::send(NodeId to, Key key, const Backed &message) {
-    auto &batch = last<BackedBatch>(to, key_bytes + version_bytes, [](const BackedBatch &) { return true; });
+    auto &batch = last<BackedBatch>(to, key, key_bytes + version_bytes, [](const BackedBatch &) { return true; });
     batch.keys.push_back(key);
     batch.numbers.push_back(message.version);
 }
 
 void Mailbox::send(NodeId to, Key key, const TakeOver &message) {
     uint64_t bytes = key_bytes + node_bytes + message.keepers.size() * node_bytes;
-    auto &batch = last<TakeOverBatch>(to, bytes, [](const TakeOverBatch &) { return true; });
+    auto &batch = last<TakeOverBatch>(to, key, bytes, [](const TakeOverBatch &) { return true; });
     batch.keys.push_back(key);
     batch.orders.push_back(message);
 }
@@ -184,7 +212,7 @@ AnswerBatch &Mailbox::last_answer(const Origin &origin, NodeId lost_with, uint64
     return batches.back();
 }
 
-void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) {
+void Mailbox::answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) {
     Operation operation = value.empty() ? Operation::push : Operation::pull;
     if (!after_refresh) {
         AnswerBatch &batch = last_answer(origin, no_node, value.size());
@@ -192,7 +220,7 @@ void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_r
         add_answer(batch, origin, value);
         return;
     }
-    auto &batch = last<AnswerBatch>(origin.node, number_bytes + value.size(), [&](const AnswerBatch &known) {
+    auto &batch = last<AnswerBatch>(origin.node, key, number_bytes + value.size(), [&](const AnswerBatch &known) {
         return known.node == origin.node && known.worker == origin.worker && known.number == origin.operation;
     });
     batch.operation = operation;
@@ -219,7 +247,7 @@ void Mailbox::refuse(const Origin &origin, Key, NodeId lost_with) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Holds &message) {
-    auto &batch = last<HoldsBatch>(to, key_bytes + version_bytes, [&](const HoldsBatch &known) {
+    auto &batch = last<HoldsBatch>(to, key, key_bytes + version_bytes, [&](const HoldsBatch &known) {
         return known.node == message.node && known.lost == message.lost && known.versions.empty() == !message.backup;
     });
     batch.phase = HoldsBatch::Phase::report;
@@ -230,7 +258,8 @@ void Mailbox::send(NodeId to, Key key, const Holds &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Gone &message) {
-    auto &batch = last<GoneBatch>(to, key_bytes, [&](const GoneBatch &known) { return known.node == message.with; });
+    auto &batch = last<GoneBatch>(to, key, key_bytes,
+                                  [&](const GoneBatch &known) { return known.node == message.with; });
     batch.node = message.with;
     batch.keys.push_back(key);
 }

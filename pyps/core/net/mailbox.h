@@ -1,5 +1,6 @@
-// Collects the messages of a node's channel for each receiver. A receiver gets everything in the order in which it was
-// given; consecutive items of one kind share a message.
+// Collects the messages of a node's channel for each receiver. Items of one kind share a message, and so may come
+// before items of other kinds that were given earlier; but what is about one key comes in the order in which it was
+// given, and nothing overtakes an answer.
 #pragma once
 
 #include <deque>
@@ -8,6 +9,7 @@
 #include <tuple>
 #include <variant>
 
+#include "net/key_filter.h"
 #include "net/outbound.h"
 #include "net/peer.h"
 #include "protocol/ports.h"
@@ -74,11 +76,14 @@ private:
     struct Outgoing {
         Batch batch;
         uint64_t bytes = 0;
+        KeyFilter keys = {};
     };
 
     void send_at_once(NodeId to, Bytes message);
     template <class Kind, class Fits>
-    Kind &last(NodeId to, uint64_t bytes, Fits &&fits);
+    Kind &last(NodeId to, Key key, uint64_t bytes, Fits &&fits);
+    template <class Kind, class Fits>
+    Kind &last_of(NodeId to, const Key *keys, size_t num_keys, uint64_t bytes, Fits &&fits);
     AnswerBatch &last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes);
     static void address(AnswerBatch &batch, const Origin &origin);
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);

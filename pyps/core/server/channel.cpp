@@ -9,6 +9,7 @@
 namespace ps {
 
 namespace {
+constexpr double awaited_round = 0.0002; // seconds between rounds while a worker waits for what they exchange
 constexpr double watchful_round = 0.1; // seconds between rounds while there are intents, whose workers may die
 constexpr double idle_round = 1.0; // seconds between rounds otherwise
 } // namespace
@@ -33,12 +34,12 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
 }
 
-// A dead worker counts as later than all clocks, so its intents end. A worker that sets up values counts as earlier, so
-// its intents do not begin.
+// A dead worker counts as later than all clocks, so its intents end: in rounds that look for those, as that reads a
+// file for each worker. A worker that sets up values counts as earlier, so its intents do not begin.
 Intents::Clock Channel::clocks() {
     return [this](uint32_t worker) {
         WorkerSlot &slot = segment_.slot(worker);
-        if (!identity_of(slot).is_alive()) return INT64_MAX;
+        if (looks_for_dead_ && !identity_of(slot).is_alive()) return INT64_MAX;
         if (slot.in_setup.load(std::memory_order_acquire)) return INT64_MIN;
         return int64_t(slot.clock.load(std::memory_order_acquire));
     };
@@ -52,6 +53,7 @@ Intents::Change Channel::changes() {
 }
 
 double Channel::patience() const {
+    if (settling_.is_anybody_waiting()) return awaited_round;
     if (is_awake_ || has_work()) return busy_round;
     return intents_.empty() ? idle_round : watchful_round;
 }
@@ -91,6 +93,8 @@ void Channel::begin_round(double now) {
     leave();
     if (!epoch_change_.is_settled()) return note_leaving();
     is_awake_ = has_work();
+    looks_for_dead_ = now >= next_look_;
+    if (looks_for_dead_) next_look_ = now + watchful_round;
     intents_.begin_round(now, std::exchange(rested_, false));
     inbox_.note_intents();
     protocol_.exchange();

@@ -66,7 +66,8 @@ private:
     std::optional<Expiry> expiry_; // if there is a greatest age
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
     bool rested_ = false; // it has slept since the last round
-    double last_round_;
+    double last_round_, next_look_ = 0; // the second: for dead workers
+    bool looks_for_dead_ = false; // this round does
     uint32_t told_to_leave_ = 0; // how often
     bool is_gone_ = false, is_secure_ = false;
     uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0, taken_over_next_ = 0; // how many were counted last

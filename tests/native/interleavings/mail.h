@@ -41,10 +41,13 @@ public:
         World &world = world_;
         world.in_transfer[key]++;
         world.transferred[key] = number_of(message.value);
-        world.post(self_, to, [=, &world] {
-            world.in_transfer[key]--;
-            world.nodes[to]->protocol.receive(key, message);
-        });
+        world.post(
+            self_, to,
+            [=, &world] {
+                world.in_transfer[key]--;
+                world.nodes[to]->protocol.receive(key, message);
+            },
+            nullptr, key);
     }
 
     void send(NodeId to, Moves &&message) override {
@@ -92,7 +95,8 @@ private:
         REQUIRE(to != self_);
         trace("  %d -> %d: key %d, request, want or delta%s", self_, to, int(key), from_home ? ", from home" : "");
         World &world = world_;
-        world.post(self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message, from_home); });
+        world.post(
+            self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message, from_home); }, nullptr, key);
     }
 
     template <class Message>
@@ -100,7 +104,7 @@ private:
         REQUIRE(to != self_);
         trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
         World &world = world_;
-        world.post(self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message); });
+        world.post(self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message); }, nullptr, key);
     }
 
     // What follows each other on a path and is alike may be one message.
@@ -114,7 +118,9 @@ private:
             run = std::make_shared<Run>();
             run->alike = alike;
             Protocol &protocol = world_.nodes[to]->protocol;
-            world_.post(self_, to, [=, &protocol] { deliver(protocol, *run); }, run);
+            world_.post(self_, to, [=, &protocol] { deliver(protocol, *run); }, run, key);
+        } else {
+            path.back().about = about_several;
         }
         run->keys.push_back(key);
         run->numbers.push_back(number);

@@ -40,7 +40,12 @@ struct Run {
 struct Letter {
     std::function<void()> deliver;
     std::shared_ptr<Run> run; // or null
+    Key about = about_several;
 };
+
+inline bool may_overtake(const Letter &letter, const Letter &other) {
+    return letter.about != about_several && other.about != about_several && letter.about != other.about;
+}
 
 // A worker: what it added, first what it has begun to add, and what it read last.
 struct Worker {
@@ -81,12 +86,15 @@ struct World : clients::Surroundings {
     std::vector<int> in_transfer;
     std::vector<int64_t> transferred; // the value in it
     bool is_settling = false;
+    const bool keys_overtake; // each other, on a path
+    Chance overtaking;
 
     World(uint64_t seed, MakeStore make)
         : Surroundings(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)),
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), sets(draw(4) == 0),
           keys_move(draw(4) > 0), techniques(draw_techniques(*this)), total(num_keys),
-          history(num_keys, std::vector<int64_t>{0}), in_transfer(num_keys), transferred(num_keys) {
+          history(num_keys, std::vector<int64_t>{0}), in_transfer(num_keys), transferred(num_keys),
+          keys_overtake(seed % 2 == 1), overtaking(seed) {
         std::vector<NodeId> members;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(make(num_keys), *this, shape, id, techniques));
@@ -100,13 +108,16 @@ struct World : clients::Surroundings {
               int(techniques), sets);
     }
 
-    void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr) {
+    void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr,
+              Key about = about_several) {
         if (to < num_nodes && from < num_nodes)
             deliver = [this, from, to, deliver = std::move(deliver)] {
                 nodes[to]->protocol.hear_from(NodeId(from));
                 deliver();
             };
-        paths[{from, to}].push_back({std::move(deliver), std::move(run)});
+        std::deque<Letter> &path = paths[{from, to}];
+        path.push_back({std::move(deliver), std::move(run), about});
+        if (keys_overtake) let_overtake(path, overtaking);
     }
 
     void post_to_server(uint64_t worker, NodeId to, Bytes message) override;

@@ -13,19 +13,23 @@ public:
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override {
         Desk &there = world_.nodes[to]->desk;
-        post(to, Kind::plain, [=, &there](Protocol &at) {
-            if (!there.turn_away(at, key, message)) at.receive(key, message, from_home);
-        });
+        post(
+            to, Kind::plain,
+            [=, &there](Protocol &at) {
+                if (!there.turn_away(at, key, message)) at.receive(key, message, from_home);
+            },
+            key);
     }
     void send(NodeId to, Key key, const Want &message, bool from_home) override {
         trace("  %d -> %d: key %d, want %d", self_, to, int(key), int(message.number));
-        post(to, Kind::plain,
-             [=](Protocol &at) { at.receive_wants({key}, message.node, {message.number}, from_home); });
+        post(
+            to, Kind::plain, [=](Protocol &at) { at.receive_wants({key}, message.node, {message.number}, from_home); },
+            key);
     }
     void send(NodeId to, Key key, const Delta &message, bool from_home) override {
         trace("  %d -> %d: key %d, delta %d of %d, last %d", self_, to, int(key), int(message.sequence),
               int(message.number), int(message.last));
-        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message, from_home); });
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message, from_home); }, key);
     }
     void send(NodeId to, Key key, const Refresh &message) override { single(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
@@ -64,7 +68,7 @@ public:
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
     void send(NodeId to, Key key, const Relocate &message) override { in_run(to, key, message, "relocate"); }
     void send(NodeId to, Key key, const Holds &message) override {
-        post(to, Kind::crossing, [=](Protocol &at) { at.receive(key, message); });
+        post(to, Kind::crossing, [=](Protocol &at) { at.receive(key, message); }, key);
     }
 
     void send(NodeId to, Key key, const Transfer &message) override {
@@ -110,20 +114,20 @@ public:
 private:
     Desk &desk() { return world_.nodes[self_]->desk; }
 
-    void post(NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
-        world_.post(self_, to, kind, std::move(deliver));
+    void post(NodeId to, Kind kind, std::function<void(Protocol &)> deliver, Key about = about_several) {
+        world_.post(self_, to, kind, std::move(deliver), about);
     }
 
     template <class Message>
     void single(NodeId to, Key key, const Message &message, const char *name) {
         trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
-        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message); });
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message); }, key);
     }
 
     template <class Message>
     void in_run(NodeId to, Key key, const Message &message, const char *name) {
         trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
-        post(to, Kind::plain, [=](Protocol &at) { at.receive_run(std::vector<Key>{key}, message); });
+        post(to, Kind::plain, [=](Protocol &at) { at.receive_run(std::vector<Key>{key}, message); }, key);
     }
 
     // What comes in a later epoch than it was sent in is late.
@@ -133,7 +137,9 @@ private:
             for (Key key : keys) world_.may_be_lost[key] = true;
         uint32_t epoch = world_.nodes[self_]->crossing.epoch();
         const Crossing &there = world_.nodes[to]->crossing;
-        post(to, Kind::brings_keys, [=, &there](Protocol &at) { there.epoch() == epoch ? in_time(at) : late(at); });
+        post(
+            to, Kind::brings_keys, [=, &there](Protocol &at) { there.epoch() == epoch ? in_time(at) : late(at); },
+            keys.size() == 1 ? keys[0] : about_several);
     }
 
     World &world_;

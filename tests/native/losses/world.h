@@ -42,7 +42,13 @@ struct Letter {
     uint32_t epoch;
     Kind kind;
     std::function<void()> deliver;
+    Key about = about_several;
 };
+
+inline bool may_overtake(const Letter &letter, const Letter &other) {
+    return letter.about != about_several && other.about != about_several && letter.about != other.about &&
+           letter.epoch == other.epoch;
+}
 
 struct Node {
     Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups);
@@ -142,6 +148,8 @@ struct World : clients::Surroundings {
     std::vector<Epoch> epochs;
     Met met;
     const bool counts_uses; // keys exist when they were used often enough
+    const bool keys_overtake; // each other, on a path
+    Chance overtaking;
     bool admits_all = false;
     std::vector<int64_t> dropped; // by key: operands of pushes to which nothing was done
 
@@ -155,7 +163,8 @@ struct World : clients::Surroundings {
           keys_in_use(losses_that_follow > 0 && draw(2) ? num_keys - num_keys / 3 : num_keys), pushes(num_keys),
           said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), loaded(num_keys), may_be_deleted(num_keys),
           lasting(num_keys), has_row(num_keys), gone(num_keys), epochs{{{}, no_node}},
-          counts_uses(!shape.is_range && seed % 3 == 1), dropped(num_keys) {
+          counts_uses(!shape.is_range && seed % 3 == 1), keys_overtake(seed % 4 == 2), overtaking(seed),
+          dropped(num_keys) {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
@@ -230,11 +239,12 @@ struct World : clients::Surroundings {
         return size_t(std::count_if(nodes.begin(), nodes.end(), [](const auto &node) { return node->out; }));
     }
 
-    void post(NodeId from, NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
+    void post(NodeId from, NodeId to, Kind kind, std::function<void(Protocol &)> deliver, Key about = about_several) {
         REQUIRE(to != from);
         Protocol &protocol = nodes[to]->protocol;
-        paths[{from, to}].push_back(
-            {from, to, nodes[from]->crossing.epoch(), kind, [=, &protocol] { deliver(protocol); }});
+        std::deque<Letter> &path = paths[{from, to}];
+        path.push_back({from, to, nodes[from]->crossing.epoch(), kind, [=, &protocol] { deliver(protocol); }, about});
+        if (keys_overtake) let_overtake(path, overtaking);
     }
 
     void post_to_server(uint64_t worker, NodeId to, Bytes message) override;
