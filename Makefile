@@ -22,7 +22,7 @@ BIN := $(VENV)/bin
 LOCK := flock build/.lock
 BEGAN := build/.began-$(shell echo $$PPID)
 PACKAGES := $(wildcard bridge pyps moontide benchmarks examples)
-CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememory tests/native tests/native/* benchmarks/network,$p/*.h $p/*.cpp))
+CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememory tests/native tests/native/* benchmarks/network benchmarks/simulate,$p/*.h $p/*.cpp))
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard $(foreach p,bridge pyps,$p/_*.pyx $p/*/_*.pyx))
 MODULES := $(subst /,.,$(CYTHON:.pyx=))

@@ -26,6 +26,12 @@ def slowness_of(nodes: int, processors: int) -> float:
     return max(1.0, nodes * processors / (os.cpu_count() or 1))
 
 
+def quota_and_period(processors: float) -> tuple[int, int]:
+    """Return how many microseconds a group may compute in a period, and how many that has."""
+    period = max(PERIOD, round(LEAST / processors))
+    return round(period * processors), period
+
+
 @contextmanager
 def shares(count: int, processors: float) -> Iterator[list[Path]]:
     """Make groups whose processes compute with at most so many processors together, a fraction too.
@@ -46,8 +52,7 @@ def shares(count: int, processors: float) -> Iterator[list[Path]]:
         if not Path("/proc", left.name.split("-")[1]).exists():
             left.rmdir()
     groups = [base / f"moontide-{os.getpid()}-{next(_numbers)}" for _ in range(count)]
-    period = max(PERIOD, round(LEAST / processors))
-    quota = round(period * processors)
+    quota, period = quota_and_period(processors)
     try:
         for group in groups:
             group.mkdir()

@@ -62,21 +62,8 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, c
     uint64_t bytes = 0;
     for (uint32_t number = 0; number < segment.header().num_classes; number++)
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
-    const Header &header = segment.header();
-    const HomeRule homes = segment.first_homes();
-    if (!segment.joins()) segment.mapping().require_room(bytes / homes.members().size());
-    std::vector<uint64_t> expected(header.num_classes);
-    homes.for_each_at(NodeId(header.node), [&](Key key) { expected[segment.place(key).length_class()]++; });
-    node->slabs_->expect(expected);
-    std::vector<char> room;
-    homes.for_each_at(NodeId(header.node), [&](Key key) {
-        Row row = segment.rows().row(key);
-        Entry &entry = segment.entry(row);
-        const Place place(entry.load(std::memory_order_relaxed));
-        const char *first = segment.first_value(key, segment.length_class(place.length_class()), &room);
-        entry.store(node->slabs_->hold(place, first).word(), std::memory_order_relaxed);
-        segment.note_here(row, 1);
-    });
+    if (!segment.joins()) segment.mapping().require_room(bytes / segment.first_homes().members().size());
+    hold_first_keys(segment, *node->slabs_);
     return node.release();
 }
 

@@ -126,4 +126,21 @@ void Slabs::count(std::atomic<uint64_t> &what, int change, uint64_t bytes) {
     add_to(segment_.header().value_bytes, change * int64_t(bytes));
 }
 
+void hold_first_keys(Segment &segment, Slabs &slabs) {
+    const Header &header = segment.header();
+    const HomeRule homes = segment.first_homes();
+    std::vector<uint64_t> expected(header.num_classes);
+    homes.for_each_at(NodeId(header.node), [&](Key key) { expected[segment.place(key).length_class()]++; });
+    slabs.expect(expected);
+    std::vector<char> room;
+    homes.for_each_at(NodeId(header.node), [&](Key key) {
+        const Row row = segment.rows().row(key);
+        Entry &entry = segment.entry(row);
+        const Place place(entry.load(std::memory_order_relaxed));
+        const char *first = segment.first_value(key, segment.length_class(place.length_class()), &room);
+        entry.store(slabs.hold(place, first).word(), std::memory_order_relaxed);
+        segment.note_here(row, 1);
+    });
+}
+
 } // namespace ps

@@ -49,4 +49,7 @@ private:
     std::vector<Pool> owned_, shared_; // by length class
 };
 
+// Of a range: the keys whose home this node is at first.
+void hold_first_keys(Segment &segment, Slabs &slabs);
+
 } // namespace ps

@@ -1,0 +1,84 @@
+"""An application on many simulated nodes: `python -m benchmarks.simulate.scale`.
+
+Each node does a part of an epoch that was recorded. The efficiency is the time that as many workers take on one node,
+each with a processor of its own and all keys at hand, beside that on the nodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.apps.tasks import APPS
+from benchmarks.harness import Row, print_tables
+from benchmarks.simulate.plot import Scaled, draw
+from benchmarks.simulate.program import simulate
+from benchmarks.simulate.recording import record
+from benchmarks.simulate.settings import LINK, Recorded, Run
+from examples.apps.management import MANAGEMENTS
+
+SIZES = (8, 32, 64)
+PARTS = 64  # of an epoch, of which a node does one
+PLACE = Path("out/simulate.json")
+
+
+def scale(app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded) -> Iterator[Scaled]:
+    """Simulate each number of nodes with each management."""
+    for nodes in sizes:
+        together = Run(nodes=1, workers=nodes, processors=nodes, work=work)
+        alone = simulate(together).epochs(work.stages, apart=True)[-1]
+        for way in ways:
+            seen = simulate(Run(nodes=nodes, management=way, work=work))
+            seconds = seen.epochs(work.stages, apart=True)[-1]
+            yield Scaled(app, nodes, way, alone, seconds, seen)
+
+
+def row_of(one: Scaled) -> Row:
+    """Return it as a row."""
+    seen = one.seen
+    return Row(
+        table=f"{one.app} on simulated nodes, {LINK}: a part of an epoch on each",
+        what=f"{one.nodes} nodes, {one.management}: efficiency {one.efficiency:.2f}, {seen.share_local:.1%} local, "
+        f"{seen.messages.mean:.0f} messages of a node (most {seen.messages.most:.0f}), {seen.bytes.mean / 1e6:.1f} MB "
+        f"(most {seen.bytes.most / 1e6:.1f}), server {seen.server_seconds.mean:.2f} s "
+        f"(most {seen.server_seconds.most:.2f}), {seen.replicas.most:.0f} replicas, {seen.memory.most / 1e6:.1f} MB "
+        "of memory",
+        ours=one.seconds,
+        unit="s",
+        peer="one node with as many workers",
+        theirs=one.alone,
+    )
+
+
+def main() -> None:
+    """Scale as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--app", default="word2vec", choices=list(APPS))
+    parser.add_argument("--nodes", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--management", nargs="+", default=list(MANAGEMENTS), choices=list(MANAGEMENTS))
+    parser.add_argument("--parts", type=int, default=PARTS, help="of an epoch, of which a node does one")
+    parser.add_argument("--out", type=Path, default=PLACE)
+    options = parser.parse_args()
+    seen = []
+    with tempfile.TemporaryDirectory() as directory:
+        work = record(APPS[options.app].large(), options.parts, Path(directory))
+        for one in scale(options.app, options.nodes, options.management, work):
+            seen.append(one)
+            print(
+                f"{one.nodes} nodes, {one.management}: efficiency {one.efficiency:.2f}, in {one.seen.took:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+    print_tables([row_of(one) for one in seen])
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps([asdict(one) for one in seen], indent=2) + "\n")
+    draw(seen, options.out.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()
