@@ -170,13 +170,13 @@ OPTIONS = (
     Option(
         "variable",
         "PS_HEARTBEAT_INTERVAL",
-        "the same: `heartbeat` of `pyps.Server`; 0 leaves it at 0.5",
+        "the same: `heartbeat` of `pyps.Server`; 0 leaves it at its default",
         read_seconds,
     ),
     Option(
         "variable",
         "PS_HEARTBEAT_TIMEOUT",
-        "the same: `lost_after` of `pyps.Server`; 0 leaves it at 3",
+        "the same: `lost_after` of `pyps.Server`; 0 leaves it at its default",
         read_seconds,
     ),
     Option("variable", "PS_RESEND", TCP, usual=NO),

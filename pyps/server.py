@@ -67,11 +67,12 @@ class Server(Node):
         on them. "replication_only" and "relocation_only": always the one or the other.
     cluster : int
         A number that all nodes of the cluster have; messages with another number are refused.
-    heartbeat : float
-        Seconds between the signs of life that a node sends to each other node.
-    lost_after : float
-        Seconds of silence after which a node is lost, at least three times `heartbeat`. If a node's process has ended,
-        the others notice it at once.
+    heartbeat : float, optional
+        Seconds between the signs of life that a node sends to each other node; by default 0.5, or with more than 140
+        nodes so many that a node sends 280 in a second.
+    lost_after : float, optional
+        Seconds of silence after which a node is lost, at least three times `heartbeat`; by default 3, or 5 times that
+        default. If a node's process has ended, the others notice it at once.
     on_loss : str
         What happens when a node is lost; the same on all nodes. "fail": from then on every call of every worker raises
         `NodeLost`, also if it uses local keys only. "continue": operations on their way raise it once. Then the other
@@ -167,8 +168,8 @@ class Server(Node):
         rank: int = 0,
         techniques: str = "all",
         cluster: int = 0,
-        heartbeat: float = 0.5,
-        lost_after: float = 3.0,
+        heartbeat: float | None = None,
+        lost_after: float | None = None,
         on_loss: str = "fail",
         in_flight: int = 0,
         server_threads: int = 1,

@@ -39,8 +39,13 @@ NUMBERS = {  # of messages on the wire, docs/wire.md
     25: "taken",
     26: "moves",
 }
-SMALL, LARGE = 100, 100_000  # bytes of ZeroMQ's messages
+SMALL = 100  # bytes of ZeroMQ's messages
+LONG, LONGER = (
+    20_000,
+    320_000,
+)  # of those that tell what a byte takes; each of them takes several calls of the system
 BATCH = 64  # messages on their way at once, so that ZeroMQ sends several by one call of the system
+FEW = 4  # of the long ones, so that no thread sleeps between them
 Sums = dict[str, list[list[float]]]
 
 
@@ -157,9 +162,12 @@ def of_zeromq() -> OfZeroMQ:
     with round_trips() as trips:
         one = min((trips_of(trips, SMALL, 1, 2000) for _ in range(5)), key=lambda seen: seen.wall)
         many = min((trips_of(trips, SMALL, BATCH, 20_000) for _ in range(5)), key=lambda seen: seen.own)
-        large = min((trips_of(trips, LARGE, 4, 1000) for _ in range(5)), key=lambda seen: seen.own)
-    message = Cost(many.own / 4, 0.0, max(0.0, large.own - many.own) / 4 / LARGE)
-    io = Cost(many.sockets / 2, 0.0, max(0.0, large.sockets - one.sockets) / 2 / LARGE)
+        long, longer = (
+            min((trips_of(trips, size, FEW, 1000) for _ in range(5)), key=lambda seen: seen.sockets)
+            for size in (LONG, LONGER)
+        )
+    message = Cost(many.own / 4, 0.0, max(0.0, longer.own - long.own) / 4 / (LONGER - LONG))
+    io = Cost(many.sockets / 2, 0.0, max(0.0, longer.sockets - long.sockets) / 2 / (LONGER - LONG))
     system = max(0.0, one.sockets / 2 - io.once)
     sleep = max(0.0, one.own - 2 * message.once)
     computed = 2 * one.own + 4 * (io.once + system)  # at both ends, one after another

@@ -2,6 +2,7 @@
 
 Each node has two connections to each other one, for messages and for its vigil, and ZeroMQ exchanges signs of life over
 both. So what an idle node computes and sends is a part for itself and a part for each other node.
+The more nodes there may be, the rarer are the signs of life: so few nodes are measured that have places for many.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.network.hosts import Link, network
 
 SIZES = (2, 4, 8, 16)  # that are measured
 MANY = (64, 256, 1000)
+LONGER = 3  # times as long these are measured, as they send signs of life rarely
 LOOPBACK = Path("/proc/thread-self/net/dev")
 
 
@@ -34,17 +36,20 @@ class Idle:
     bytes: float
 
 
-def measured(nodes: int, seconds: float) -> Idle:
+def measured(nodes: int, places: int, seconds: float) -> Idle:
     """Measure nodes of this process, over the loopback of a host that nobody else is on."""
     with network(1, Link(0.0)) as made, ThreadPoolExecutor(1) as there:
         there.submit(made.hosts[0].enter).result()
-        return there.submit(measured_here, nodes, seconds).result()
+        return there.submit(measured_here, nodes, places, seconds).result()
 
 
-def measured_here(nodes: int, seconds: float) -> Idle:
+def measured_here(nodes: int, places: int, seconds: float) -> Idle:
     """Measure them on this thread's host."""
     with ExitStack() as stack:
-        servers = [pyps.Server(1000, 1, num_nodes=nodes, rank=rank) for rank in range(nodes)]
+        servers = [
+            pyps.Server(1000, 1, num_nodes=nodes, rank=rank, places=places, replicas=int(places > nodes))
+            for rank in range(nodes)
+        ]
         for server in servers:
             stack.callback(server.shutdown, timeout=0)
         endpoints = [server.bind("tcp://127.0.0.1:*") for server in servers]
@@ -74,8 +79,12 @@ def expected(seen: dict[int, Idle], nodes: int) -> Idle:
 
 def rows(seconds: float, sizes: Sequence[int]) -> list[Row]:
     """Measure small clusters, and compute larger ones."""
-    seen = {size: measured(size, seconds) for size in sizes}
-    found = itertools.chain(seen.items(), ((size, expected(seen, size)) for size in MANY))
+    seen = {size: measured(size, size, seconds) for size in sizes}
+    many = (
+        (places, expected({size: measured(size, places, LONGER * seconds) for size in sizes}, places))
+        for places in MANY
+    )
+    found = itertools.chain(seen.items(), many)
     table = "an idle node"
     result = []
     for size, idle in found:

@@ -98,8 +98,9 @@ typedef struct ps_node_options {
     int32_t techniques; /* ps_techniques */
     int32_t reserved2;
     uint64_t cluster; /* a number that all nodes of the cluster have; messages with another one are refused */
-    double heartbeat; /* seconds between the signs of life that a node sends to each other node; 0: 0.5 */
-    double lost_after; /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
+    double heartbeat; /* seconds between the signs of life that a node sends to each other node; 0: 0.5, or with more
+                       * than 140 nodes so many that 280 are sent in a second */
+    double lost_after; /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3, or 5 of those */
     int32_t on_loss; /* ps_on_loss */
     int32_t places; /* numbers for nodes, of which those from num_nodes on are for nodes that join later; each is given
                      * once. 0: num_nodes. More need replicas; the same on all nodes */

@@ -63,14 +63,17 @@ def test_composes_nodes_meet_with_their_keys_and_end(processes: Processes, tmp_p
 
 
 # Of docs/cluster.md; each process tells how many workers there were.
+# Its line is written at once, as two processes may share an output.
 PROGRAM = """
+import sys
+
 import numpy as np
 import pyps
 
 with pyps.init(num_keys=1000, value_length=8) as node, node.worker() as kv:
     kv.push([0], np.ones((1, 8), dtype=np.float32))
     kv.barrier()
-    print(node.rank, node.num_nodes, int(kv.pull([0])[0, 0]))
+    sys.stdout.write(f"{node.rank} {node.num_nodes} {int(kv.pull([0])[0, 0])}\\n")
 """
 
 

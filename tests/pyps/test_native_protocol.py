@@ -74,6 +74,11 @@ def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> 
 
 
 @native
+def test_many_nodes_give_signs_of_life_more_rarely(programs: Programs) -> None:
+    assert programs.run("signs_of_life") == "ok\n"
+
+
+@native
 def test_a_mailbox_keeps_the_order_of_each_key(programs: Programs) -> None:
     assert programs.run("mailbox", "0", times(200)) == "ok\n"
 

@@ -86,7 +86,7 @@ void Membership::miss(NodeId node, Evidence evidence, double now) {
         if (evidence == Evidence::broken) port_.tell(node, Lost{node, evidence});
         end(node, evidence, self_);
     }
-    tell_all();
+    on_loss_ == OnLoss::fail ? tell_all() : tell_first();
     retry_ = now + patience_;
     consider(now);
 }
@@ -158,23 +158,31 @@ std::vector<NodeId> Membership::survivors() const {
     for (NodeId node : members())
         if (!peers_[node].missing) set.push_back(node);
     for (;;) {
-        size_t worst = 0, most = 0;
-        for (size_t i = 0; i < set.size(); i++) {
-            size_t count = size_t(std::count_if(set.begin(), set.end(), [&](NodeId other) {
-                return other != set[i] && (misses(set[i], other) || misses(other, set[i]));
-            }));
-            if (count && count >= most) {
-                most = count;
-                worst = i;
-            }
-        }
-        if (!most) return set;
+        const std::vector<size_t> counts = count_conflicts(set);
+        size_t worst = 0;
+        for (size_t i = 1; i < set.size(); i++)
+            if (counts[set[i]] >= counts[set[worst]]) worst = i;
+        if (set.empty() || !counts[set[worst]]) return set;
         set.erase(set.begin() + long(worst));
     }
 }
 
-bool Membership::misses(NodeId one, NodeId other) const {
-    return one == self_ ? peers_[other].missing : has(peers_[one].missed, other);
+// By node: how many others of a set, of which this node misses nobody, it misses or is missed by. This looks only at
+// what nodes miss, as most miss none of the set.
+std::vector<size_t> Membership::count_conflicts(const std::vector<NodeId> &set) const {
+    std::vector<size_t> counts(peers_.size());
+    std::vector<bool> is_in(peers_.size());
+    for (NodeId node : set) is_in[node] = true;
+    for (NodeId one : set) {
+        if (one == self_) continue;
+        for (NodeId other : peers_[one].missed) {
+            const bool is_counted_there = other < one && other != self_ && has(peers_[other].missed, one);
+            if (other == one || !is_in[other] || is_counted_there) continue;
+            counts[one]++;
+            counts[other]++;
+        }
+    }
+    return counts;
 }
 
 bool Membership::may_go_on(const std::vector<NodeId> &set) const {
@@ -244,6 +252,20 @@ Alive Membership::alive() const {
     for (NodeId node = 0; node < peers_.size(); node++)
         if (peers_[node].missing && peers_[node].member) message.missing.push_back(node);
     return message;
+}
+
+// Who proposes the next epoch is among the first members, unless so many are lost that all are told after `patience`.
+// So the messages of all nodes about a loss grow as n log n.
+void Membership::tell_first() {
+    const std::vector<NodeId> all = members();
+    const Alive message = alive();
+    size_t left = 1;
+    for (size_t rest = all.size(); rest > 0; rest /= 2) left++;
+    for (NodeId node : all) {
+        if (node == self_) continue;
+        if (left-- == 0) return;
+        port_.tell(node, message);
+    }
 }
 
 void Membership::tell_all() {

@@ -116,7 +116,7 @@ private:
     void consider(double now);
     std::vector<NodeId> members() const;
     std::vector<NodeId> survivors() const;
-    bool misses(NodeId one, NodeId other) const;
+    std::vector<size_t> count_conflicts(const std::vector<NodeId> &set) const;
     bool may_go_on(const std::vector<NodeId> &set) const;
     bool is_unsettled() const;
     bool is_in_question(const Peer &peer) const;
@@ -131,6 +131,7 @@ private:
     void decide(uint32_t epoch, const std::vector<NodeId> &members, double now);
     Vote vote(Vote::Phase phase, Ballot ballot) const;
     Alive alive() const;
+    void tell_first();
     void tell_all();
 
     const NodeId self_;

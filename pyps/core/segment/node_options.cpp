@@ -15,6 +15,7 @@ namespace ps {
 namespace {
 
 constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
+constexpr double most_signs_of_life = 280; // that a node sends in a second, if no other number is asked for
 constexpr double shortest_max_age = 0.1; // seconds
 constexpr int32_t most_admission = UINT8_MAX; // uses: they are counted in bytes
 constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
@@ -93,12 +94,17 @@ void check_replicas(const ps_node_options &options) {
 
 int32_t places_of(const ps_node_options &options) { return std::max({1, options.num_nodes, options.places}); }
 
+static double default_heartbeat_of(const ps_node_options &options) {
+    return std::max(default_heartbeat, places_of(options) / most_signs_of_life);
+}
+
 double heartbeat_of(const ps_node_options &options) {
-    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
+    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat_of(options);
 }
 
 double lost_after_of(const ps_node_options &options) {
-    return options.lost_after > 0 ? options.lost_after : default_lost_after;
+    if (options.lost_after > 0) return options.lost_after;
+    return std::max(default_lost_after, 5 * default_heartbeat_of(options));
 }
 
 void check_options(const ps_node_options &options) {

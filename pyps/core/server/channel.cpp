@@ -9,7 +9,8 @@
 namespace ps {
 
 namespace {
-constexpr double awaited_round = 0.0002; // seconds between rounds while a worker waits for what they exchange
+// Seconds between rounds while a worker waits for what they exchange, if a message has come since the last one.
+constexpr double awaited_round = 0.0002;
 constexpr double watchful_round = 0.1; // seconds between rounds while there are intents, whose workers may die
 constexpr double idle_round = 1.0; // seconds between rounds otherwise
 } // namespace
@@ -53,7 +54,7 @@ Intents::Change Channel::changes() {
 }
 
 double Channel::patience() const {
-    if (settling_.is_anybody_waiting()) return awaited_round;
+    if (has_heard_ && settling_.is_anybody_waiting()) return awaited_round;
     if (is_awake_ || has_work()) return busy_round;
     return intents_.empty() ? idle_round : watchful_round;
 }
@@ -93,6 +94,7 @@ void Channel::begin_round(double now) {
     leave();
     if (!epoch_change_.is_settled()) return note_leaving();
     is_awake_ = has_work();
+    has_heard_ = false;
     looks_for_dead_ = now >= next_look_;
     if (looks_for_dead_) next_look_ = now + watchful_round;
     intents_.begin_round(now, std::exchange(rested_, false));

@@ -27,6 +27,7 @@ public:
     const Outbound &outbound() const { return outbound_; }
 
     void take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
+        has_heard_ = true;
         inbox_.take(peer, sender, bytes, size);
     }
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
@@ -66,6 +67,7 @@ private:
     std::optional<Expiry> expiry_; // if there is a greatest age
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
     bool rested_ = false; // it has slept since the last round
+    bool has_heard_ = false; // a message has come since then
     double last_round_, next_look_ = 0; // the second: for dead workers
     bool looks_for_dead_ = false; // this round does
     uint32_t told_to_leave_ = 0; // how often
