@@ -51,6 +51,13 @@ inline bool has_left(const Segment &segment, NodeId node) {
     return Evidence(segment.member(node).evidence.load(std::memory_order_relaxed)) == Evidence::left;
 }
 
+// The same if this node has only been told that the others go on without it: it may have shut down, and what it sent in
+// a former epoch may have been on its way then.
+inline bool may_have_left(const Segment &segment, const FrameHeader &header) {
+    const auto evidence = Evidence(segment.member(header.from).evidence.load(std::memory_order_relaxed));
+    return evidence == Evidence::told && header.epoch < segment.header().epoch.load(std::memory_order_acquire);
+}
+
 class StoreShape final : public Shape {
 public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}

@@ -23,7 +23,7 @@ void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, c
     FrameReader reader(bytes, size);
     FrameHeader header = decode_header(reader, node.cluster, shape_);
     if (!is_from_member(to_.segment, header)) {
-        if (has_left(to_.segment, header.from)) return;
+        if (has_left(to_.segment, header.from) || may_have_left(to_.segment, header)) return;
         throw Malformed("it comes from a node that was lost");
     }
     if (is_about_keys(header.kind) && node.ended.load(std::memory_order_acquire)) return;

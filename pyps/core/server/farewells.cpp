@@ -59,7 +59,7 @@ bool Farewells::refuse(const FrameHeader &header) {
         if (header.kind != Kind::hello) count_refusal(node, "it comes from a node that has not joined");
         return true;
     }
-    count_refusal(node, "it comes from a node that was lost");
+    if (!may_have_left(segment_, header)) count_refusal(node, "it comes from a node that was lost");
     if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // this node is the one that was lost
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {

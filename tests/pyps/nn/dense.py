@@ -14,6 +14,11 @@ from tests.pyps.optimizers import Make
 SAMPLES, FEATURES, CLASSES = 24, 6, 3
 SGD = "sgd:lr=0.1"
 TIMEOUT = 20.0
+MODES: dict[str, dict[str, Any]] = {
+    "async": {},
+    "bounded": {"mode": "bounded", "staleness": 0},
+    "sync": {"mode": "sync"},
+}
 
 State = dict[str, torch.Tensor]
 Model = TypeVar("Model", bound=nn.Module)

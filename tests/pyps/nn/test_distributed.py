@@ -12,6 +12,7 @@ from torch import nn
 
 import pyps
 from tests.pyps.nn.dense import (
+    MODES,
     assert_close,
     backward,
     batch,
@@ -24,11 +25,6 @@ from tests.pyps.nn.dense import (
 from tests.pyps.optimizers import CASES
 
 STEPS = 4
-MODES: dict[str, dict[str, Any]] = {
-    "async": {},
-    "bounded": {"mode": "bounded", "staleness": 0},
-    "sync": {"mode": "sync"},
-}
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 import torch
@@ -14,6 +13,7 @@ import pyps
 from tests.pyps.cluster import Cluster
 from tests.pyps.devices import on_each
 from tests.pyps.nn.dense import (
+    MODES,
     SGD,
     State,
     assert_close,
@@ -26,11 +26,6 @@ from tests.pyps.nn.dense import (
 from tests.pyps.optimizers import CASES
 
 STEPS = 4
-MODES: dict[str, dict[str, Any]] = {
-    "async": {},
-    "bounded": {"mode": "bounded", "staleness": 0},
-    "sync": {"mode": "sync"},
-}
 
 
 def learn(model: nn.Module, step: int, device: torch.device, rank: int = 0, workers: int = 1) -> None:
