@@ -207,8 +207,7 @@ def _output(
     return buffer, lambda: np.copyto(target, buffer)
 
 
-def _tensor_output(values: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
-    tensor = values
+def _tensor_output(tensor: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
     require_elements(tensor, what)
     require_dtype(str(tensor.dtype).removeprefix("torch."))
     if tensor.requires_grad:

@@ -23,22 +23,6 @@ from benchmarks.simulate.program import simulate
 from benchmarks.simulate.settings import COSTS, KINDS, Cost, Costs, Run, Zipf
 from examples.apps.management import MANAGEMENTS
 
-NUMBERS = {  # of messages on the wire, docs/wire.md
-    4: "request",
-    5: "answer",
-    6: "localize",
-    7: "relocate",
-    8: "transfer",
-    9: "want",
-    10: "delta",
-    11: "refresh",
-    12: "ended",
-    13: "intent",
-    23: "settle",
-    24: "round",
-    25: "taken",
-    26: "moves",
-}
 SMALL = 100  # bytes of ZeroMQ's messages
 LONG, LONGER = (
     20_000,
@@ -53,7 +37,7 @@ def nothing() -> Costs:
     """Costs of nothing, with which the simulations run that are timed."""
     none = Cost()
     return Costs(
-        taken=dict.fromkeys((*KINDS, "other"), none),
+        taken=dict.fromkeys((*KINDS.values(), "other"), none),
         turn=none,
         local=none,
         asked=none,
@@ -94,7 +78,7 @@ def timed() -> Sums:
             if what == "local" and run.nodes > 1:
                 continue
             kind = what.removeprefix("taken ")
-            sums[what if kind == what else f"taken.{NUMBERS.get(int(kind), 'other')}"].append(seen)
+            sums[what if kind == what else f"taken.{KINDS.get(int(kind), 'other')}"].append(seen)
     return sums
 
 
@@ -207,7 +191,7 @@ def measured() -> Costs:
     call, tell = of_calls()
     local = fitted(sums["local"])
     return Costs(
-        taken={kind: fitted(sums[f"taken.{kind}"]) for kind in (*KINDS, "other")},
+        taken={kind: fitted(sums[f"taken.{kind}"]) for kind in (*KINDS.values(), "other")},
         turn=fitted(sums["turn"]),
         local=local,
         asked=fitted(without(sums["asked"], sums["beside asked"], local)),

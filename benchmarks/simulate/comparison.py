@@ -19,13 +19,14 @@ from pathlib import Path
 
 from benchmarks.apps.tasks import APPS
 from benchmarks.harness import Row, print_tables
+from benchmarks.network import LINK
 from benchmarks.network.calibration import PIECE, calibrate, connected, round_trip, stream
 from benchmarks.network.hosts import MTU, Link, network
 from benchmarks.network.shares import quota_and_period, slowness_of
 from benchmarks.network.training import PROCESSORS, train_on_hosts
 from benchmarks.simulate.program import Seen, simulate
 from benchmarks.simulate.recording import record
-from benchmarks.simulate.settings import LINK, Recorded, Run
+from benchmarks.simulate.settings import Recorded, Run
 from examples.apps.management import MANAGEMENTS
 
 APPLICATIONS = ("dsgd", "complex", "word2vec")

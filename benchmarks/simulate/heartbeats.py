@@ -84,30 +84,20 @@ def rows(seconds: float, sizes: Sequence[int]) -> list[Row]:
         (places, expected({size: measured(size, places, LONGER * seconds) for size in sizes}, places))
         for places in MANY
     )
-    found = itertools.chain(seen.items(), many)
-    table = "an idle node"
-    result = []
-    for size, idle in found:
-        how = "measured" if size in seen else "computed"
-        result.append(
-            Row(
-                table=table,
-                what=f"{size} nodes, {how}: cores",
-                ours=idle.core,
-                unit="cores",
-                target="<= 0.01 cores",
-            )
+    return [
+        Row(
+            table="an idle node",
+            what=f"{size} nodes, {'measured' if size in seen else 'computed'}: {what}",
+            ours=ours,
+            unit=unit,
+            target=f"<= {most} {unit}",
         )
-        result.append(
-            Row(
-                table=table,
-                what=f"{size} nodes, {how}: bytes in a second",
-                ours=idle.bytes,
-                unit="B",
-                target="<= 100000 B",
-            )
+        for size, idle in itertools.chain(seen.items(), many)
+        for what, ours, unit, most in (
+            ("cores", idle.core, "cores", 0.01),
+            ("bytes in a second", idle.bytes, "B", 100_000),
         )
-    return result
+    ]
 
 
 def main() -> None:

@@ -8,6 +8,7 @@
 
 #include "fibers.h"
 #include "membership/membership.h"
+#include "segment/node_options.h"
 #include "wire/notes.h"
 
 namespace ps::simulate {
@@ -15,6 +16,13 @@ namespace ps::simulate {
 namespace {
 
 constexpr double look_at_probes_every = 0.02; // seconds, as in the shipped vigil
+
+// What nodes do if nothing else is asked for.
+ps_node_options usual(int64_t nodes) {
+    ps_node_options options{};
+    options.num_nodes = int32_t(nodes);
+    return options;
+}
 
 // The nodes and what they tell each other. One of them is lost at the time 0. Its links break at once where its host
 // says so (`refused`), else when nothing was heard of it for long enough.
@@ -91,8 +99,8 @@ private:
 };
 
 Losses::Losses(const Settings &settings)
-    : costs_(costs_of(settings)), hosts_(hosts_of(settings)), heartbeat_(settings.number("heartbeat")),
-      lost_after_(settings.number("lost_after")), limit_(settings.number("limit")),
+    : costs_(costs_of(settings)), hosts_(hosts_of(settings)), heartbeat_(heartbeat_of(usual(hosts_.nodes))),
+      lost_after_(lost_after_of(usual(hosts_.nodes))), limit_(settings.number("limit")),
       refused_(settings.integer("refused") != 0), thinking_takes_time_(settings.integer("thinking") != 0),
       lost_(NodeId(settings.integer("lost"))), random_(uint64_t(settings.integer("seed"))),
       nodes_(size_t(hosts_.nodes)) {

@@ -10,7 +10,6 @@ from benchmarks.simulate.program import Spread, ask
 from benchmarks.simulate.settings import Run
 
 SIZES = (8, 32, 64, 128, 256)
-HEARTBEAT, LOST_AFTER = 0.5, 3.0  # seconds: the defaults of nodes
 LIMIT = 60.0  # seconds after which nobody waits any longer
 
 
@@ -56,8 +55,6 @@ def lose(
         Which one; by default the last.
     """
     settings = {
-        "heartbeat": HEARTBEAT,
-        "lost_after": LOST_AFTER,
         "limit": LIMIT,
         "goes_on": int(goes_on),
         "refused": int(refused),

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from benchmarks.apps.tasks import APPS
 from benchmarks.harness import Row, print_tables
+from benchmarks.network import LINK
 from benchmarks.simulate.plot import Scaled, draw
 from benchmarks.simulate.program import simulate
 from benchmarks.simulate.recording import record
-from benchmarks.simulate.settings import LINK, Recorded, Run
+from benchmarks.simulate.settings import Recorded, Run
 from examples.apps.management import MANAGEMENTS
 
 SIZES = (8, 32, 64)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.simulate.losses import HEARTBEAT, LOST_AFTER, lose
+from benchmarks.simulate.losses import lose
 from tests.pyps.native import native
+
+HEARTBEAT, LOST_AFTER = 0.5, 3.0  # seconds: of few nodes
 
 
 @native
