@@ -112,6 +112,7 @@ class Wanted:
         """Return what must be the same on all nodes."""
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
+        options = {name: "the default" if value is None else value for name, value in options.items()}
         options["eviction"] = self.options.get("eviction") or "none"
         options["admission"] = self.options.get("admission", 1)
         options["max_age"] = self.options.get("max_age") or "none"

@@ -152,7 +152,7 @@ def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
             r"value_length is 2 at .*, but 30 lengths, 59 in all .* at node 1",
         ),
         ({"dtype": "int64"}, "dtype is float32 at nodes 0, 2, but int64 at node 1"),
-        ({"lost_after": 4.0}, "lost_after is 3.0 at nodes 0, 2, but 4.0 at node 1"),
+        ({"lost_after": 4.0}, "lost_after is the default at nodes 0, 2, but 4.0 at node 1"),
         ({"on_loss": "continue"}, "on_loss is fail at nodes 0, 2, but continue at node 1"),
         ({"server_threads": 2}, "server_threads is 1 at nodes 0, 2, but 2 at node 1"),
         ({"optimizer": "sgd:lr=2"}, "optimizer is none at nodes 0, 2, but sgd:lr=2,weight_decay=0,"),
