@@ -169,9 +169,17 @@ function waiting.add(Worker, call)
    end
 
    -- Wait until the effects of this worker have reached the other nodes: intents that have begun are acted on, and the
-   -- replicas on this node are synchronized with the owners of the keys. `timeout` in seconds.
-   function Worker:wait_sync(timeout)
-      settle(self, C.ps_wait_sync, timeout)
+   -- replicas on this node are synchronized with the owners of the keys. `timeout` in seconds. With `behind` above 0
+   -- only begin an exchange, of what was pushed to replicas here, and wait for the one that began so many calls before.
+   function Worker:wait_sync(timeout, behind)
+      if not behind or behind == 0 then
+         return settle(self, C.ps_wait_sync, timeout)
+      end
+      behind = arguments.whole('behind', behind)
+      call(self, C.ps_current_clock, self.number)
+      errors.check(waiting.stay(self.handle, waiting.limit(timeout), function(handle, seconds)
+         return C.ps_follow_sync(handle, behind, seconds)
+      end))
    end
 
    -- Wait until no operation or message of this node is under way; `timeout` in seconds.

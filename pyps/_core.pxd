@@ -238,6 +238,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_wait_all(ps_worker *worker, double timeout)
     int32_t ps_pending(ps_worker *worker, int64_t *operations)
     int32_t ps_wait_sync(ps_worker *worker, double timeout)
+    int32_t ps_follow_sync(ps_worker *worker, int64_t behind, double timeout)
     int32_t ps_quiesce(ps_worker *worker, double timeout)
     int32_t ps_begin_setup(ps_worker *worker)
     int32_t ps_end_setup(ps_worker *worker, double timeout)
@@ -320,7 +321,7 @@ cdef class Worker(Existence):
     cdef list followers  # workers whose clocks are as this one's
     cdef bint is_waiting  # a thread is in `patiently`
 
-    cdef int patiently(self, WorkerWait call, object timeout) except -1
+    cdef int patiently(self, WorkerWait call, object timeout, int64_t behind=*) except -1
     cdef int settle(self, WorkerWait call, object timeout) except -1
     cdef bint is_pending(self) except -1
 

@@ -100,10 +100,10 @@ class Recorder:
             self.rows[-1].keys = self.samples.pop(sample).keys = keys.copy()
             self.rows.append(Row(Kind.WAIT))
 
-    def wait_sync(self) -> None:
+    def wait_sync(self, behind: int = 0) -> None:
         """Let replicas be exchanged."""
-        with self._note(Kind.SYNC):
-            self.kv.wait_sync()
+        with self._note(Kind.SYNC, None, behind):
+            self.kv.wait_sync(behind=behind)
 
     def advance_clock(self) -> None:
         """Go on."""

@@ -13,6 +13,8 @@ namespace ps::simulate {
 
 namespace {
 
+constexpr int64_t behind = 2; // exchanges of replicas; as in examples/apps
+
 // Numbers from 1 to n, k with a probability in proportion to k^-s: by rejection from the integral of x^-s, which
 // needs no table (Hoermann and Derflinger, 1996).
 class Zipf {
@@ -102,7 +104,7 @@ private:
         steps_.push_back({Step::Kind::compute, {}, 0, 0, shape_.seconds});
         keys.resize(size_t(std::ceil(shape_.written * double(keys.size()))));
         steps_.push_back({Step::Kind::push, std::move(keys)});
-        steps_.push_back({Step::Kind::sync});
+        steps_.push_back({Step::Kind::sync, {}, behind});
         steps_.push_back({Step::Kind::advance});
         if (++done_ == shape_.batches) begin_epoch();
     }

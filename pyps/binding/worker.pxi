@@ -177,8 +177,11 @@ cdef class Worker(Existence):
         for number in list(self.borrowed):
             self.give_back(number)
 
-    cdef int patiently(self, WorkerWait call, object timeout) except -1:
-        """Wait with `call` for other workers. If that fails, call it once more, to give the wait up in the core."""
+    cdef int patiently(self, WorkerWait call, object timeout, int64_t behind=0) except -1:
+        """Wait with `call` for other workers, or follow what was exchanged `behind` calls before.
+
+        If that fails, call it once more, to give the wait up in the core.
+        """
         cdef Wait wait
         cdef ps_worker *worker = self.usable()
         cdef int32_t code = PS_EBUSY
@@ -189,12 +192,12 @@ cdef class Worker(Existence):
         try:
             while prepare_call(&wait, code):
                 with nogil:
-                    code = call(worker, wait.left)
+                    code = ps_follow_sync(worker, behind, wait.left) if behind else call(worker, wait.left)
             check_wait(code, &wait)
         except BaseException:
             if code == PS_EBUSY:
                 with nogil:
-                    call(worker, shortest)
+                    code = ps_follow_sync(worker, behind, shortest) if behind else call(worker, shortest)
             raise
         finally:
             self.is_waiting = False
@@ -207,7 +210,7 @@ cdef class Worker(Existence):
             self.give_back(number)
         return 0
 
-    def wait_sync(self, timeout=None):
+    def wait_sync(self, timeout=None, behind=0):
         """Wait until this worker's operations, and the replicas of this node, have been exchanged with other nodes.
 
         After it: the worker's operations have ended; the keys of its intents that have begun live here or have a
@@ -218,13 +221,23 @@ cdef class Worker(Existence):
         ----------
         timeout : float, optional
             Seconds; default 300.
+        behind : int, optional
+            If it is above 0, only begin an exchange, of what was pushed to replicas on this node, and wait for the one
+            that this worker began so many calls before. A worker that calls it after each batch hardly waits, and
+            its owners lack at most so many of its batches. Operations, and keys on their way, are not waited for.
 
         Raises
         ------
         WaitTimeoutError
             It took longer.
         """
-        self.settle(ps_wait_sync, timeout)
+        cdef int64_t calls = behind
+        if calls < 0:
+            raise ValueError(f"behind is {behind}; it must not be negative")
+        if calls:
+            self.patiently(ps_wait_sync, timeout, calls)
+        else:
+            self.settle(ps_wait_sync, timeout)
 
     def quiesce(self, timeout=None):
         """Wait until this node has nothing on its way: no operation of this worker, no key, no replica, no delta.

@@ -158,6 +158,14 @@ int32_t ps_wait_sync(ps_worker *worker, double timeout) {
                     [](ps_worker &w, double limit) { return w.settle(Until::exchanged, limit); });
 }
 
+int32_t ps_follow_sync(ps_worker *worker, int64_t behind, double timeout) {
+    return wait_for(worker, "worker", timeout, [behind](ps_worker &w, double limit) {
+        if (behind < 1)
+            fail(PS_EINVAL, Where{-1, behind, 1}, "behind is %lld; it must be at least 1", (long long)behind);
+        return w.follow(uint64_t(behind), limit);
+    });
+}
+
 int32_t ps_quiesce(ps_worker *worker, double timeout) {
     return wait_for(worker, "worker", timeout,
                     [](ps_worker &w, double limit) { return w.settle(Until::quiet, limit); });

@@ -490,6 +490,10 @@ int32_t ps_pending(ps_worker *worker,
  * that was pushed to replicas on this node is part of their owners' values, and the replicas here have the values that
  * the owners had at the time of the call. */
 int32_t ps_wait_sync(ps_worker *worker, double timeout);
+/* The same without waiting for the network, for workers that call it after each batch: an exchange of what was pushed
+ * to replicas on this node begins, and the call waits until the exchange is over that began `behind` calls before, at
+ * least 1. Operations and keys that are on their way are not waited for. */
+int32_t ps_follow_sync(ps_worker *worker, int64_t behind, double timeout);
 /* Wait until this node has nothing on its way: operations of this worker, keys, replicas, and pushes to replicas. After
  * workers of all nodes have called it, and if none has done anything meanwhile, nothing is on its way anywhere. */
 int32_t ps_quiesce(ps_worker *worker, double timeout);

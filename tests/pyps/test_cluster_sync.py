@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,29 @@ def test_after_wait_sync_others_see_what_was_pushed_to_replicas(
 
     for seen in together(*(lambda node=node: work(node) for node in nodes)):
         assert seen == [[count * (step + 1)] * NUM_KEYS for step in range(20)]
+
+
+@COUNTS
+@pytest.mark.parametrize("behind", [1, 3])
+def test_owners_lack_at_most_so_many_exchanges(cluster: Start, count: int, behind: int) -> None:
+    """Each node pushes into its replicas and goes on; the first one, whose workers use all keys, owns these."""
+    nodes = cluster(count, NUM_KEYS, 1, dtype="int64", num_workers=1)
+    keys = np.arange(NUM_KEYS)
+    with ExitStack() as stack:
+        workers = [stack.enter_context(node.worker()) for node in nodes]
+        for kv in workers:
+            kv.localize(keys) if kv is workers[0] else None
+            kv.intent(keys, 0, 1000)
+            kv.wait_sync(TIMEOUT)
+        for step in range(1, 50):
+            for kv in workers:
+                kv.push(keys, np.ones(NUM_KEYS, np.int64))
+                kv.wait_sync(TIMEOUT, behind=behind)
+            seen = values(workers[0], keys)
+            assert count * (step - behind) <= min(seen) <= max(seen) <= count * step
+        for kv in workers:
+            kv.wait_sync(TIMEOUT)
+        assert values(workers[0], keys) == [count * 49] * NUM_KEYS
 
 
 @COUNTS

@@ -125,6 +125,27 @@ def test_messages_of_a_table_take_as_long_as_those_of_its_server(start: Start) -
 
 
 @pytest.mark.slow
+def test_a_worker_goes_on_while_what_it_pushed_to_a_replica_is_exchanged(start: Start) -> None:
+    delay = 0.2
+    _, (owner, kv) = start([f"memory://*?delay={delay}"] * 2)
+    for worker in (owner, kv):
+        worker.intent([0], 0, 1000)
+        worker.wait_sync(LIMIT)
+    begin = time.monotonic()
+    kv.push([0], np.ones(1, np.int64))
+    kv.wait_sync(LIMIT, behind=1)
+    assert time.monotonic() - begin < delay  # the owner has heard nothing
+    kv.push([0], np.ones(1, np.int64))
+    with pytest.raises(pyps.WaitTimeoutError, match="the exchange with other nodes has not finished"):
+        kv.wait_sync(delay / 4, behind=1)
+    kv.wait_sync(LIMIT, behind=1)  # for the exchange that the call began that was too late
+    assert time.monotonic() - begin >= 2 * delay
+    assert pull(owner, 0) == [2]
+    with pytest.raises(ValueError, match="behind is -1; it must not be negative"):
+        kv.wait_sync(behind=-1)
+
+
+@pytest.mark.slow
 def test_a_process_that_attached_is_told_that_it_reaches_no_other_node(start: Start, program: Any) -> None:
     nodes, workers = start(["memory://*"] * 2)
     source = """

@@ -105,6 +105,14 @@ void Remote::settle(Until until, double timeout) {
     fail_late(left, patience_, "the exchange with other nodes has");
 }
 
+void Remote::follow(uint64_t behind, double timeout) {
+    Questions &questions = requests_.questions();
+    if (!questions.take_kept(Until::told)) requests_.ask(Until::told);
+    if (is_in_time([&] { return questions.is_settled(behind); }, std::min(timeout, patience_))) return;
+    if (patience_ < timeout) questions.keep(Until::told);
+    fail_late(timeout, patience_, "the exchange with other nodes has");
+}
+
 bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
     double start = 0;
     for (;;) {

@@ -136,6 +136,7 @@ void Protocol::send_again(Key key) {
     Held &held = found->second;
     if (!held.on_its_way) held.delta.clear();
     held.on_its_way = true;
+    note_travelling(key);
     // No intent needs the replica any more, but its end may not have been asked for: the key itself was to come here.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);

@@ -1,7 +1,13 @@
 // How the protocol makes a Mark, and finds out whether it is reached.
+#include <algorithm>
+
 #include "protocol.h"
 
 namespace ps {
+
+namespace {
+constexpr size_t few_travelling = 64;
+} // namespace
 
 Mark Protocol::mark() {
     Mark mark;
@@ -14,6 +20,37 @@ Mark Protocol::mark() {
     });
     for (auto &[key, held] : replicas_) mark_replica(key, held, &mark);
     return mark;
+}
+
+Mark Protocol::mark_changes() {
+    take_changes();
+    drop_arrived();
+    Mark mark;
+    for (const std::vector<Key> *keys : {&due_, &travelling_})
+        for (Key key : *keys) {
+            auto found = replicas_.find(key);
+            if (found == replicas_.end()) continue;
+            Held &held = found->second;
+            if (held.listed)
+                mark_replica(key, held, &mark);
+            else
+                mark.replicas.push_back({key, held.number, held.sent});
+        }
+    return mark;
+}
+
+// So that it is known without a look at all replicas which of them wait for their owners.
+void Protocol::note_travelling(Key key) {
+    travelling_.push_back(key);
+    if (travelling_.size() > 2 * replicas_.size() + few_travelling) drop_arrived();
+}
+
+void Protocol::drop_arrived() {
+    auto has_arrived = [&](Key key) {
+        auto found = replicas_.find(key);
+        return found == replicas_.end() || !found->second.on_its_way;
+    };
+    travelling_.erase(std::remove_if(travelling_.begin(), travelling_.end(), has_arrived), travelling_.end());
 }
 
 void Protocol::mark_replica(Key key, Held &held, Mark *mark) {

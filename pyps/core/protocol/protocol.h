@@ -133,6 +133,7 @@ public:
     const Parked &parked() const { return parked_; }
 
     Mark mark(); // what must happen until all of this moment is exchanged; the next rounds do it
+    Mark mark_changes(); // the same for what was pushed to replicas here, so far
     bool reached(Mark *mark);
 
     // How many Wants were refused since the last call because there was no room.
@@ -334,6 +335,8 @@ private:
     void lose(Key key, NodeId with);
 
     void take_changes();
+    void note_travelling(Key key);
+    void drop_arrived();
     void exchange(Key key);
     void exchange(Key key, Held &held);
     void exchange(Key key, Master &master);
@@ -358,6 +361,7 @@ private:
     std::unordered_map<Key, Master> masters_;
     std::unordered_map<Key, Erasure> erasures_;
     std::vector<Key> due_; // keys that the next round looks at, besides those that workers have changed
+    std::vector<Key> travelling_; // at least the replicas that wait for an answer of their owners
     FlatMap<uint32_t> asked_; // numbers of the Wants that are on their way
     Keepers keepers_;
     std::unordered_map<Key, Write> writes_;

@@ -130,6 +130,7 @@ void Protocol::end(Key key, Held &held) {
     delta.last = true;
     values_.retire(key, &delta.value);
     held.ended = held.on_its_way = true;
+    note_travelling(key);
     held.delta = delta.value;
     if (held.recalled) // not to wait here for the key, which may be on its way here only after this
         post_.send(homes_.home(key), key, delta, not_from_home);
@@ -143,6 +144,7 @@ void Protocol::send_delta(Key key, Held &held) {
     held.due = false;
     held.sent++;
     held.on_its_way = true;
+    note_travelling(key);
     held.delta = delta.value;
     post_.send(held.owner, key, delta, not_from_home);
 }

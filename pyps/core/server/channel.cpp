@@ -54,7 +54,7 @@ Intents::Change Channel::changes() {
 }
 
 double Channel::patience() const {
-    if (has_heard_ && settling_.is_anybody_waiting()) return awaited_round;
+    if (has_heard_ && settling_.is_urgent()) return awaited_round;
     if (is_awake_ || has_work()) return busy_round;
     return intents_.empty() ? idle_round : watchful_round;
 }

@@ -15,6 +15,9 @@ void Settling::answer(bool is_quiet) {
         return true;
     };
     waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), answer), waiting_.end());
+    auto waits = [](const Waiting &one) { return one.question.until != Until::told; };
+    is_urgent_ = std::any_of(waiting_.begin(), waiting_.end(), waits);
+    is_new_ = false;
 }
 
 } // namespace ps

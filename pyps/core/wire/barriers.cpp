@@ -67,7 +67,7 @@ std::vector<char> SettleMessage::encode(FrameHeader header) const {
 SettleMessage SettleMessage::decode(const FrameHeader &header, FrameReader &reader) {
     require_no_keys(header);
     SettleMessage message;
-    message.until = get_choice<Until>(reader, uint16_t(Until::quiet), "what to wait for,");
+    message.until = get_choice<Until>(reader, uint16_t(Until::told), "what to wait for,");
     reader.zeros(6);
     message.number = reader.get<uint64_t>();
     reader.require_end();

@@ -27,7 +27,8 @@ struct OpenedMessage {
     static OpenedMessage decode(const FrameHeader &header, FrameReader &reader);
 };
 
-enum class Until : uint16_t { exchanged, quiet }; // for wait_sync; for quiesce
+// For wait_sync; for quiesce; for a wait_sync that lets its worker go on.
+enum class Until : uint16_t { exchanged, quiet, told };
 
 struct SettleMessage {
     static constexpr Kind kind = Kind::settle;

@@ -396,6 +396,15 @@ int32_t ps_worker::settle(Until until, double timeout) {
     return PS_OK;
 }
 
+int32_t ps_worker::follow(uint64_t behind, double timeout) {
+    auto held = lock();
+    if (!require_open().header().has_server()) return PS_OK;
+    double end = monotonic_seconds() + timeout;
+    Remote &remote = this->remote(patience_, timeout);
+    remote.follow(behind, std::max(end - monotonic_seconds(), 0.0));
+    return PS_OK;
+}
+
 bool ps_worker::is_finished(int64_t timestamp) {
     auto held = lock();
     require_open();

@@ -206,6 +206,9 @@ inline void Client::conclude() {
     const Questions &questions = requests_.questions();
     REQUIRE(questions.is_settled() == is_settled() && questions.is_welcome() == !awaits_welcome());
     REQUIRE(!requests_.is_issued(next_) && requests_.is_issued(next_ - 1));
+    for (uint64_t before = 0; before < 4; before++)
+        REQUIRE(questions.is_settled(before) ==
+                (*std::min_element(settled_.begin(), settled_.end()) + before >= asked_));
     if (requests_.expects_nothing()) REQUIRE(left == 0 && is_settled() && given_up_ == 0 && !awaits_welcome());
 }
 

@@ -218,10 +218,10 @@ inline bool Client::intend(const std::vector<Key> &keys, bool begin) {
     return true;
 }
 
-// A question waits for what was sent before.
+// A question waits for what was sent before, unless its worker goes on.
 inline void Client::ask() {
-    if (!records_.empty() || !requests_.questions().is_introduced()) return;
-    auto until = Until(world_.draw(2));
+    auto until = Until(world_.draw(3));
+    if ((!records_.empty() && until != Until::told) || !requests_.questions().is_introduced()) return;
     Questions &questions = requests_.questions();
     if (!questions.is_settled()) {
         questions.keep(until);

@@ -24,14 +24,16 @@ public:
 
     void mark(NodeId id) {
         if (world_.sets || ahead_[id].size() > 3) return;
-        Moment moment{world_.nodes[id]->protocol.mark(), {}, {}, {}};
+        Protocol &protocol = world_.nodes[id]->protocol;
+        const bool is_whole = world_.draw(2); // else it is only of what the node added
+        Moment moment{is_whole ? protocol.mark() : protocol.mark_changes(), {}, {}, {}};
         for (Key key = 0; key < world_.num_keys; key++) {
             int64_t added = 0;
             for (Worker &worker : world_.workers)
                 if (worker.node == id) added += worker.added[key];
             moment.added.push_back(part_of(id, added));
-            moment.owned.push_back(owned(key));
-            moment.missing.push_back(all_come_ && world_.nodes[id]->intents[key] > 0);
+            moment.owned.push_back(is_whole ? owned(key) : 0);
+            moment.missing.push_back(is_whole && all_come_ && world_.nodes[id]->intents[key] > 0);
         }
         ahead_[id].push_back(std::move(moment));
     }
