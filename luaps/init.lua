@@ -59,7 +59,7 @@ local SERVER = {
    latch_timeout = 10,
    num_nodes = 1,
    rank = 0,
-   techniques = 'all',
+   techniques = 'auto',
    cluster = 0,
    heartbeat = 0.5,
    lost_after = 3,
@@ -90,7 +90,8 @@ local SERVER = {
 --   has.
 -- - latch_timeout: seconds after which it is an error that another worker holds a key.
 -- - num_nodes, rank: how many nodes share the keys, and the number of this one; call :bind and :connect afterwards.
--- - techniques: what an intent may cause, 'all', 'replication_only' or 'relocation_only'.
+-- - techniques: what an intent may cause, 'all', 'replication_only' or 'relocation_only'; 'auto': what 'all' does, but
+--   intents of at most 8 clocks are skipped while the node finds that clocks advance faster so.
 -- - cluster: a number that is the same on all nodes that belong together.
 -- - heartbeat, lost_after: seconds between signs of life, and seconds of silence after which a node is lost.
 -- - on_loss: 'fail', or 'continue' to go on with the keys that the other nodes hold.

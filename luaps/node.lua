@@ -22,7 +22,12 @@ local readworkerstats, WorkerStats = stats.reader('ps_worker_stats')
 local ADDRESS_BYTES, REASON_BYTES = 128, 160
 local WORKER, TRACE = {base = 1}, {base = 1}
 local ON_LOSS = {fail = 0, continue = 1}
-local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
+local TECHNIQUES = {
+   all = C.PS_ALL,
+   auto = C.PS_AUTO,
+   replication_only = C.PS_REPLICATION_ONLY,
+   relocation_only = C.PS_RELOCATION_ONLY,
+}
 
 local Node = {}
 Node.__index = Node
@@ -55,7 +60,7 @@ end
 function node.create(options)
    local techniques = TECHNIQUES[options.techniques]
    if not techniques then
-      errors.raise("techniques is %s; it must be 'all', 'replication_only' or 'relocation_only'",
+      errors.raise("techniques is %s; it must be 'auto', 'all', 'replication_only' or 'relocation_only'",
          errors.shown(options.techniques))
    end
    local on_loss = ON_LOSS[options.on_loss]

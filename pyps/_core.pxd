@@ -94,6 +94,7 @@ cdef extern from "ps.h" nogil:
         int64_t requests_forwarded
         int64_t intents_active
         int64_t intents_waiting
+        int64_t intents_skipped
         int64_t messages_received
         int64_t keys_without_room
         int64_t operations_pending

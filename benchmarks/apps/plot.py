@@ -14,7 +14,7 @@ from benchmarks.apps.measure import Training
 from benchmarks.apps.tasks import APPS
 from examples.apps.management import MANAGEMENTS
 
-COLOURS = dict(zip(MANAGEMENTS, ("tab:gray", "tab:blue", "tab:orange"), strict=True))
+COLOURS = dict(zip(MANAGEMENTS, ("tab:gray", "tab:blue", "tab:orange", "tab:green"), strict=True))
 
 
 def draw(trained: Sequence[Training], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Three ways to manage parameters: what a worker tells its node before it uses keys, and what follows from that.
+"""Ways to manage parameters: what a worker tells its node before it uses keys, and what follows from that.
 
 A way is one function ``(kv, keys, start, end, wait)``: the worker `kv` will use the keys in its clocks [start, end);
 with `wait` it is about to begin.
@@ -63,4 +63,5 @@ MANAGEMENTS = {
     "classic": Management(classic, "naive"),
     "relocation": Management(relocation, "preloc", "relocation_only"),
     "intent": Management(intent, "preloc", replicates=True),
+    "auto": Management(intent, "preloc", "auto", replicates=True),
 }

@@ -49,9 +49,9 @@ def add_arguments(parser: CommandParser) -> None:
     shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")
     shape.add_argument(
         "--techniques",
-        default="all",
+        default="auto",
         metavar="NAME",
-        help="all, replication_only or relocation_only (%(default)s)",
+        help="auto, all, replication_only or relocation_only (%(default)s)",
     )
     shape.add_argument(
         "--server-threads",

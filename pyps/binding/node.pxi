@@ -318,9 +318,10 @@ cdef class Node(Member):
 
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed
-            on to another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that
-            stayed where they were because there was no room, or because of `admission`; `keys_evicted`, keys that went
-            to make room for others; `keys_expired`, keys that went because nobody used them for `max_age`;
+            on to another node; `intents_skipped`, calls of `intent` and `prepare_sample` that did nothing as that is
+            faster (`techniques="auto"`); `messages_received` by this node's server; `keys_without_room`, keys of
+            intents that stayed where they were because there was no room, or because of `admission`; `keys_evicted`,
+            keys that went to make room for others; `keys_expired`, keys that went because nobody used them for `max_age`;
             `pushes_dropped`, keys of pushes to which nothing was done because of `admission`; `refused`, messages that
             were wrong or not expected; `peers_refused`, connections without the cluster's CURVE keys;
             `workers_joined`. After workers died: `workers_reclaimed`, their slots that were freed;

@@ -206,6 +206,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.requests_forwarded = int64_t(h.requests_forwarded.load());
         s.intents_active = int64_t(h.intents_active.load());
         s.intents_waiting = int64_t(h.intents_waiting.load());
+        s.intents_skipped = int64_t(h.intents_skipped.load());
         s.messages_received = int64_t(h.messages_received.load());
         s.keys_without_room = int64_t(h.keys_without_room.load());
         s.operations_pending = count_pending(segment);

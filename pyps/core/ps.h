@@ -53,8 +53,9 @@ enum ps_keys { PS_KEYS_HERE = 0, PS_KEYS_BEGUN = 1 };
 
 enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
 
-/* What an intent does. PS_ALL: a key that one node wants moves there, one that several want gets replicas on them. */
-enum ps_techniques { PS_ALL = 0, PS_REPLICATION_ONLY = 1, PS_RELOCATION_ONLY = 2 };
+/* What an intent does. PS_ALL: a key that one node wants moves there, one that several want gets replicas on them.
+ * PS_AUTO: the same, but intents of at most 8 clocks are skipped while a node finds that clocks advance faster so. */
+enum ps_techniques { PS_ALL = 0, PS_REPLICATION_ONLY = 1, PS_RELOCATION_ONLY = 2, PS_AUTO = 3 };
 
 /* What follows when a node is lost: every call fails, or only calls that need a value of the lost node fail. */
 enum ps_on_loss { PS_ON_LOSS_FAIL = 0, PS_ON_LOSS_CONTINUE = 1 };
@@ -191,6 +192,7 @@ typedef struct ps_node_stats {
     int64_t intents_active; /* intents of this node's workers that have begun and not ended: calls, not keys. A call
                              * counts once for each server thread that has some of its keys */
     int64_t intents_waiting; /* the same for intents that have not begun */
+    int64_t intents_skipped; /* with PS_AUTO, calls, and samples that were prepared */
     int64_t messages_received; /* by this node's server, refused ones too */
     /* keys of intents that stayed where they were, as there was no room, or as admission does not let them exist yet */
     int64_t keys_without_room;

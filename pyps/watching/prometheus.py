@@ -36,6 +36,11 @@ GAUGES = (
 COUNTERS = (
     ("replicas_made", "Replicas made here", "replicas_made"),
     ("keys_forwarded", "Keys of operations that were passed on to another node", "requests_forwarded"),
+    (
+        "intents_skipped",
+        "Calls of intent and prepare_sample that did nothing, as that is faster",
+        "intents_skipped",
+    ),
     ("messages_received", "Messages that this node's server received", "messages_received"),
     ("messages_refused", "Messages that were wrong or not expected", "refused"),
     ("peers_refused", "Connections without the cluster's CURVE keys", "peers_refused"),

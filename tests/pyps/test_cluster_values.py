@@ -11,7 +11,7 @@ from tests.pyps.conftest import ClusterOf
 
 pytestmark = pytest.mark.slow
 
-TECHNIQUES = ["all", "replication_only", "relocation_only"]
+TECHNIQUES = ["all", "replication_only", "relocation_only", "auto"]
 
 
 def rounds(cluster: Cluster, most: int) -> int:

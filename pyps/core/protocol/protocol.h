@@ -118,6 +118,10 @@ public:
 
     const HomeRule &home_rule() const { return homes_.rule(); }
 
+    // Whether keys that other nodes use through their home go back there, if nobody here wants them: for nodes that
+    // skip intents, so that keys are where all look for them first.
+    void let_keys_go_home(bool go) { keys_go_home_ = go; }
+
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
     // A round does nothing until a key is changed or a message comes.
@@ -259,6 +263,7 @@ private:
 
     void ask(Key key);
     bool answer_asked(Key key, uint32_t number);
+    void go_home(Key key);
     void relocate_to(Key key, Master &master, NodeId node);
     void send_refresh(Key key, Master &master, Replica &replica, const Bytes &value);
     void send_delta(Key key, Held &held);
@@ -383,6 +388,7 @@ private:
     size_t lost_at_once_ = 0, lost_before_ = 0; // nodes, since all keys had their backups; without this epoch's
     bool is_whole_; // they were so in all epochs
     Leavers leavers_;
+    bool keys_go_home_ = false;
     bool leaves_ = false; // this node does
     bool is_empty_ = false, is_past_ = false; // is_past_: others may have begun an epoch that this node does not
     bool is_refused_ = false;

@@ -35,9 +35,10 @@ Arrival &Protocol::expect(Key key) {
 void Protocol::take(Key key, Request request, bool from_home) {
     if (serve_by_replica(key, request)) return;
     Found found = find(key, from_home);
-    if (found.here)
+    if (found.here) {
         serve(key, request);
-    else if (found.later)
+        if (from_home && keys_go_home_) go_home(key);
+    } else if (found.later)
         expect(key).queue.emplace_back(std::move(request));
     else if (found.lost)
         post_.refuse(request.origin, key, homes_.lost_with(key));

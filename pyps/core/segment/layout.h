@@ -30,6 +30,9 @@ constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 // until_clocks also an advance of a clock.
 enum class Sleep : uint32_t { none = 0, until_messages = 1, until_changes = 2, until_clocks = 3 };
 
+// Whether short intents are skipped: to try it, or as that was found to be faster. See IntentTrials.
+enum class Skips : uint32_t { none = 0, for_now = 1, for_long = 2 };
+
 // What workers see of a channel. A channel with a thread of its own sleeps on `sleeps`, the first channel on the
 // doorbell.
 struct alignas(64) ChannelWords {
@@ -89,6 +92,8 @@ struct Header {
     ArrivalWord node_arrival, leave_arrival; // this node's words at these two
     std::atomic<uint32_t> sampling; // see sampling/enabling.cpp
     std::atomic<uint32_t> ticks; // see Uses; written by the server process
+    std::atomic<Skips> skips_intents; // whether workers do not send short ones
+    std::atomic<int64_t> told_ahead; // the most clocks until the end of a short intent, when workers told of it
     std::atomic<uint32_t> slots_used; // slots 1 to slots_used were claimed at least once
     // How often the version of a latch has started again at 0: see latch.h.
     alignas(64) std::atomic<uint64_t> version_turns;
@@ -117,7 +122,7 @@ struct Header {
     // In slabs: slots without a value. Where keys may be any numbers, by length class; else all in the first element.
     std::atomic<uint64_t> free_bytes[most_key_classes], free_shared_bytes[most_key_classes];
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
-    std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
+    std::atomic<uint64_t> intents_active, intents_waiting, intents_skipped, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
     std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies, keys_to_take_over;
     std::atomic<uint64_t> keys_evicted, keys_expired, keys_waiting, pushes_dropped;

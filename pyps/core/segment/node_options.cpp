@@ -147,9 +147,8 @@ void check_options(const ps_node_options &options) {
              at_first);
     if (options.node < 0 || options.node >= places)
         fail(PS_EINVAL, Where{-1, options.node, places}, "node is %d; it must be in [0, %d)", options.node, places);
-    if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
-        fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
-             options.techniques);
+    if (options.techniques < 0 || options.techniques > PS_AUTO)
+        fail(PS_EINVAL, Where{-1, options.techniques, PS_AUTO}, "techniques %d are unknown", options.techniques);
     if (!(options.heartbeat >= 0) || std::isinf(options.heartbeat))
         fail(PS_EINVAL, Where{}, "heartbeat is %g; it must be a number of seconds", options.heartbeat);
     if (!(options.lost_after >= 0) || std::isinf(options.lost_after))

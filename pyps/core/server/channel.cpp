@@ -12,7 +12,12 @@ namespace {
 // Seconds between rounds while a worker waits for what they exchange, if a message has come since the last one.
 constexpr double awaited_round = 0.0002;
 constexpr double watchful_round = 0.1; // seconds between rounds while there are intents, whose workers may die
+constexpr double trial_round = 0.02; // seconds between rounds while it is tried whether intents pay
 constexpr double idle_round = 1.0; // seconds between rounds otherwise
+
+Techniques techniques_of(const Header &header) {
+    return header.techniques == PS_AUTO ? Techniques::all : Techniques(header.techniques);
+}
 } // namespace
 
 Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport,
@@ -21,7 +26,7 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
       outbound_(transport, segment.doorbell(), NodeId(segment.header().node)), values_(segment, slabs, number, trace),
       mailbox_(segment, number, outbound_,
                [this](uint64_t waiter, NodeId lost_with) { serving_.landed(waiter, lost_with); }),
-      protocol_(NodeId(segment.header().node), segment.first_homes(), Techniques(segment.header().techniques), values_,
+      protocol_(NodeId(segment.header().node), segment.first_homes(), techniques_of(segment.header()), values_,
                 mailbox_, {segment.channel_rule(), number}, NodeId(segment.header().replicas)),
       serving_(segment, number, values_, mailbox_, protocol_, promises, trace, std::move(pass_on)),
       epoch_change_(segment, outbound_, mailbox_, protocol_, serving_), settling_(protocol_, mailbox_, outbound_),
@@ -30,6 +35,7 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
       last_round_(monotonic_seconds()) {
     values_.keep_rows_of([this](Key key) { return protocol_.knows(key); });
     values_.let_go_by([this](Key key) { return protocol_.let_go(key); });
+    if (segment.header().techniques == PS_AUTO && number == 0) trials_.emplace();
     if (segment.ages().are_kept())
         expiry_.emplace(segment, number, [this](Key key, uint32_t ticks) { return values_.let_unused_go(key, ticks); });
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
@@ -56,6 +62,7 @@ Intents::Change Channel::changes() {
 double Channel::patience() const {
     if (has_heard_ && settling_.is_urgent()) return awaited_round;
     if (is_awake_ || has_work()) return busy_round;
+    if (trials_ && trials_->is_trying()) return trial_round;
     return intents_.empty() ? idle_round : watchful_round;
 }
 
@@ -97,6 +104,8 @@ void Channel::begin_round(double now) {
     has_heard_ = false;
     looks_for_dead_ = now >= next_look_;
     if (looks_for_dead_) next_look_ = now + watchful_round;
+    if (trials_) look_at_clocks(now);
+    protocol_.let_keys_go_home(segment_.header().skips_intents.load(std::memory_order_relaxed) == Skips::for_long);
     intents_.begin_round(now, std::exchange(rested_, false));
     inbox_.note_intents();
     protocol_.exchange();
@@ -105,6 +114,20 @@ void Channel::begin_round(double now) {
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
     mailbox_.end_round();
     settling_.answer(is_quiet);
+}
+
+// The first channel does it for all, as each of them has a part of every intent.
+void Channel::look_at_clocks(double now) {
+    Header &header = segment_.header();
+    uint64_t clocks = 0, workers = 0;
+    for (uint32_t number = 1; number <= header.slots_used.load(std::memory_order_acquire); number++) {
+        const WorkerSlot &slot = segment_.slot(number);
+        clocks += slot.clock.load(std::memory_order_relaxed);
+        workers += identity_of(slot).is_taken();
+    }
+    trials_->observe(now, clocks, workers * uint64_t(header.told_ahead.load(std::memory_order_relaxed)));
+    const auto skips = trials_->acts() ? Skips::none : trials_->is_over() ? Skips::for_long : Skips::for_now;
+    header.skips_intents.store(skips, std::memory_order_relaxed);
 }
 
 void Channel::leave() {

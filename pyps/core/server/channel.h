@@ -8,6 +8,7 @@
 
 #include "net/outbound.h"
 #include "net/vigil.h"
+#include "protocol/intent_trials.h"
 #include "server/channel_inbox.h"
 #include "store/expiry.h"
 #include "store/traced_values.h"
@@ -45,6 +46,7 @@ private:
     double round_due() const { return last_round_ + patience(); }
     bool has_work() const;
     void begin_round(double now);
+    void look_at_clocks(double now);
     void note_copies(); // counts them for the node's statistics
     void leave(); // if this node is to
     void note_leaving(); // how far it is with that
@@ -63,6 +65,7 @@ private:
     EpochChange epoch_change_;
     Settling settling_;
     Intents intents_;
+    std::optional<IntentTrials> trials_; // of the first channel, if it is to choose
     ChannelInbox inbox_;
     std::optional<Expiry> expiry_; // if there is a greatest age
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon

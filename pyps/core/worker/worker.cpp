@@ -5,6 +5,7 @@
 
 #include "counting.h"
 #include "errors.h"
+#include "protocol/intent_trials.h"
 #include "store/batch.h"
 #include "store/room.h"
 #include "worker/workers.h"
@@ -313,7 +314,7 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
     end = end_of(start, end);
-    if (num_keys == 0 || segment.header().places == 1) return;
+    if (num_keys == 0 || segment.header().places == 1 || skips(start, end)) return;
     const Load load = load_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
     if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, load))
         fail(PS_ENOMEM, Where{-1, int64_t(load.bytes()), int64_t(segment.header().memory_limit)},
@@ -342,6 +343,17 @@ int64_t ps_worker::end_of(int64_t start, int64_t end) {
 
 void ps_worker::send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
     if (attachment_->segment->header().places > 1) remote().intent(keys, num_keys, start, end);
+}
+
+// Whether the node has found that such an intent does not pay; then it is counted.
+bool ps_worker::skips(int64_t start, int64_t end) {
+    Header &header = attachment_->segment->header();
+    if (header.techniques != PS_AUTO || end - start > short_intent) return false;
+    const int64_t ahead = end - int64_t(slot_.clock.load(std::memory_order_relaxed));
+    if (ahead > header.told_ahead.load(std::memory_order_relaxed)) header.told_ahead.store(ahead);
+    if (header.skips_intents.load(std::memory_order_relaxed) == Skips::none) return false;
+    count_in(header.intents_skipped, 1);
+    return true;
 }
 
 int64_t ps_worker::advance_clock() {
@@ -398,7 +410,8 @@ int32_t ps_worker::settle(Until until, double timeout) {
 
 int32_t ps_worker::follow(uint64_t behind, double timeout) {
     auto held = lock();
-    if (!require_open().header().has_server()) return PS_OK;
+    const Header &header = require_open().header();
+    if (!header.has_server() || header.replicas_held.load(std::memory_order_acquire) == 0) return PS_OK;
     double end = monotonic_seconds() + timeout;
     Remote &remote = this->remote(patience_, timeout);
     remote.follow(behind, std::max(end - monotonic_seconds(), 0.0));

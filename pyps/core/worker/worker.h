@@ -81,6 +81,7 @@ private:
     int32_t begin_everywhere(ps_request &request, ps::Deadline &deadline);
     bool is_buffer_free(const ps_request &request);
     static int64_t end_of(int64_t start, int64_t end);
+    bool skips(int64_t start, int64_t end);
     void send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
     ps::Sampler &sampler();
 

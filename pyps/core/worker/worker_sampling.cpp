@@ -13,7 +13,7 @@ public:
     explicit SampledAccess(ps_worker &worker) : worker_(worker), segment_(*worker.attachment_->segment) {}
 
     void intend(const std::vector<int64_t> &keys, int64_t start, int64_t end) override {
-        worker_.send_intent(keys.data(), int64_t(keys.size()), start, end);
+        if (!worker_.skips(start, end)) worker_.send_intent(keys.data(), int64_t(keys.size()), start, end);
     }
     void prefetch(int64_t key) const override {
         __builtin_prefetch(&segment_.entry(segment_.rows().row(uint64_t(key))));
