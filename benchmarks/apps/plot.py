@@ -26,7 +26,7 @@ def draw(trained: Sequence[Training], path: Path) -> None:
     for column, app in enumerate(apps):
         of_app = [one for one in trained if one.app == app]
         _bars(axes[0, column], of_app)
-        _curves(axes[1, column], of_app)
+        curves(axes[1, column], of_app)
         axes[0, column].set_title(APPS[app].title)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(MANAGEMENTS))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,8 @@ def _bars(axes: Axes, trained: Sequence[Training]) -> None:
     axes.set_ylabel("seconds an epoch")
 
 
-def _curves(axes: Axes, trained: Sequence[Training]) -> None:
+def curves(axes: Axes, trained: Sequence[Training]) -> None:
+    """Draw the quality over the time."""
     styles = {1: ":", 2: "-", 4: "--"}
     for one in trained:
         seconds = list(accumulate(epoch.seconds for epoch in one.epochs))

@@ -22,7 +22,7 @@ def draw(trained: Sequence[Training], link: Link, path: Path) -> None:
     figure = Figure(figsize=(3.6 * len(apps), 3.6), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, app in zip(figure.subplots(1, len(apps), squeeze=False)[0], apps, strict=True):
-        _speed_ups(axes, [one for one in trained if one.app == app])
+        speed_ups(axes, [one for one in trained if one.app == app])
         axes.set_title(APPS[app].title)
     figure.suptitle(f"links of {link}")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(MANAGEMENTS) + 1)
@@ -30,10 +30,12 @@ def draw(trained: Sequence[Training], link: Link, path: Path) -> None:
     figure.savefig(path, dpi=100)
 
 
-def _speed_ups(axes: Axes, trained: Sequence[Training]) -> None:
+def speed_ups(axes: Axes, trained: Sequence[Training]) -> None:
+    """Draw a line for each management that was trained with on several hosts, and the ideal one."""
     nodes = sorted({one.nodes for one in trained})
     one_host = next(one.seconds for one in trained if one.nodes == 1)
-    for management in MANAGEMENTS:
+    used = {one.management for one in trained if one.nodes > 1}
+    for management in (name for name in MANAGEMENTS if name in used):
         seen = {one.nodes: one_host / one.seconds for one in trained if one.management == management}
         seen[1] = 1.0
         places = sorted(seen)

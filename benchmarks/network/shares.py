@@ -22,8 +22,8 @@ _numbers = itertools.count()
 
 
 def slowness_of(nodes: int, processors: int) -> float:
-    """Return by what factor nodes with so many processors each are slowed down on this machine; at least 1."""
-    return max(1.0, nodes * processors / (os.cpu_count() or 1))
+    """Return by what factor nodes with so many processors each are slowed down on those of this process; at least 1."""
+    return max(1.0, nodes * processors / len(os.sched_getaffinity(0)))
 
 
 def quota_and_period(processors: float) -> tuple[int, int]:
@@ -73,3 +73,13 @@ def shares(count: int, processors: float) -> Iterator[list[Path]]:
 def join(group: Path) -> None:
     """Let this process, and those that it starts from now on, be in a group."""
     (group / "cgroup.procs").write_text("0")
+
+
+def join_alone(group: Path) -> None:
+    """Let this thread be in a group, whatever the rest of its process is in; where groups are of version 1."""
+    (group / "tasks").write_text("0")
+
+
+def may_part_threads() -> bool:
+    """Whether threads of one process may be in several groups."""
+    return (ROOT / "cpu").is_dir()

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -78,6 +78,8 @@ def run(
     techniques: str = "all",
     timeout: float = 600.0,
     begin: Callable[[int], str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    begin_worker: Callable[[int], None] | None = None,
 ) -> list[Any]:
     """Start the nodes, run the program in every worker, shut the nodes down.
 
@@ -88,7 +90,7 @@ def run(
     *arguments
         What it gets besides; they are pickled.
     value_lengths : array of int
-        Elements of each key's value.
+        Elements of each key's value, of as many keys as there are unless `options` say otherwise.
     nodes, workers : int
         How many processes, and threads in each.
     techniques : str
@@ -98,6 +100,10 @@ def run(
     begin : callable, optional
         ``begin(number)`` is what each node's process does first, for example to be on another host; it returns the
         address at which the node listens.
+    options : mapping, optional
+        More that `pyps.init` is told; with the lengths of classes of keys, for example, their ``capacity``.
+    begin_worker : callable, optional
+        ``begin_worker(number)`` is what each worker's thread does first, with the number of its node.
 
     Returns
     -------
@@ -128,6 +134,8 @@ def run(
                 workers,
                 techniques,
                 begin,
+                dict(options or {"num_keys": len(value_lengths)}),
+                begin_worker,
             )
             process = context.Process(target=_node, args=settings, name=f"node {rank}")
             process.start()
@@ -186,6 +194,8 @@ def _node(
     workers: int,
     techniques: str,
     begin: Callable[[int], str] | None,
+    options: Mapping[str, Any],
+    begin_worker: Callable[[int], None] | None,
 ) -> None:
     """Be one node's process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -194,18 +204,20 @@ def _node(
         store: Any = FileStore(meeting, nodes)
         interface = None if begin is None else begin(rank)
         with pyps.init(
-            len(value_lengths),
-            value_lengths,
+            value_length=value_lengths,
             rendezvous=store,
             num_nodes=nodes,
             rank=rank,
             num_workers=workers,
             techniques=techniques,
             interface=interface,
+            **options,
         ) as node:
             assert isinstance(node, pyps.Server), "this process creates it"
 
             def work(number: int) -> Any:
+                if begin_worker is not None:
+                    begin_worker(rank)
                 with node.worker() as kv:
                     return program(
                         Place(node, kv, rank * workers + number, nodes * workers, rank, nodes), *arguments

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from examples.apps.management import MANAGEMENTS
-from examples.apps.training import Task, train
+from examples.apps.rows import MADE, LargeTask, Rows
+from examples.apps.training import Layout, Task, train
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -20,7 +22,25 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def run(task: Task, options: argparse.Namespace) -> None:
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Add the options of programs with many keys."""
+    parser.add_argument("--keys", type=int, help="how many there may be")
+    parser.add_argument("--dim", dest="width", type=int, help="parameters of a key")
+    parser.add_argument("--samples", type=int, help="of an epoch")
+    parser.add_argument(
+        "--made", choices=MADE, default="used", help="which keys exist: those that were used, or all"
+    )
+
+
+def run_large(make: Callable[..., LargeTask], options: argparse.Namespace) -> None:
+    """Make a task in the given sizes and train it."""
+    sizes = {name: getattr(options, name) for name in ("keys", "width", "samples")}
+    task = make(**{name: size for name, size in sizes.items() if size is not None})
+    print(f"the best {task.metric} there can be: {task.best():.3f}")
+    run(task, options, Rows(task, options.made))
+
+
+def run(task: Task, options: argparse.Namespace, layout: Layout | None = None) -> None:
     """Train, and print a line for each epoch."""
     seen = train(
         task,
@@ -28,9 +48,11 @@ def run(task: Task, options: argparse.Namespace) -> None:
         nodes=options.nodes,
         workers=options.workers,
         epochs=options.epochs,
+        layout=layout,
     )
     for number, epoch in enumerate(seen, 1):
         print(
-            f"epoch {number}: {epoch.seconds:.2f} s ({epoch.core_seconds:.2f} s of cores), loss {epoch.loss:.0f}, "
+            f"epoch {number}: {epoch.seconds:.2f} s ({epoch.core_seconds:.2f} s of cores), "
+            f"{epoch.samples / epoch.seconds:.0f} samples/s, {epoch.memory / 1e9:.2f} GB, loss {epoch.loss:.0f}, "
             f"{task.metric} {epoch.quality:.3f}, {100 * epoch.share_local:.1f} % local"
         )

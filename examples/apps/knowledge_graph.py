@@ -64,8 +64,11 @@ class KnowledgeGraph:
             raise ValueError(f"model is {self.model!r}; it must be one of {', '.join(MODELS)}")
         _, relation_width = MODELS[self.model]
         graph = self.graph
-        self.sampled = Sampled(0, self.negatives, seed=self.seed)
-        self.groups = ((len(graph.entities), self.width), (len(graph.relations), relation_width(self.width)))
+        self.sampled: Sampled | None = Sampled(0, self.negatives, seed=self.seed)
+        self.groups: Sequence[tuple[int, int]] = (
+            (len(graph.entities), self.width),
+            (len(graph.relations), relation_width(self.width)),
+        )
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random numbers."""
@@ -87,7 +90,8 @@ class KnowledgeGraph:
             entities, at = np.unique(np.concatenate([some[:, 0], some[:, 2]]), return_inverse=True)
             relations, relation_at = np.unique(some[:, 1], return_inverse=True)
             places = np.split(at, 2)
-            yield Batch((entities, relations), tuple(map(torch.from_numpy, (*places, relation_at))))
+            data = tuple(map(torch.from_numpy, (*places, relation_at)))
+            yield Batch((entities, relations), data, len(some))
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
         """Return the cross entropy of the true entity among the others, for tails and for heads."""

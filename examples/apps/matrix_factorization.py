@@ -43,14 +43,17 @@ class MatrixFactorization:
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise ValueError(f"order is {self.order!r}; it must be one of {', '.join(ORDERS)}")
-        self.groups = ((self.ratings.num_rows, self.rank), (self.ratings.num_columns, self.rank))
+        self.groups: Sequence[tuple[int, int]] = (
+            (self.ratings.num_rows, self.rank),
+            (self.ratings.num_columns, self.rank),
+        )
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random numbers."""
         torch.manual_seed(self.seed)
         return [torch.randn(group) * self.rank**-0.5 for group in self.groups]
 
-    def own_keys(self, worker: int, workers: int) -> Keys:
+    def own_keys(self, worker: int, workers: int) -> Keys | None:
         """Return the worker's rows."""
         return np.arange(*part(self.ratings.num_rows, worker, workers))
 
@@ -77,7 +80,7 @@ class MatrixFactorization:
             rows, row_at = np.unique(entries.rows[some], return_inverse=True)
             columns, column_at = np.unique(entries.columns[some], return_inverse=True)
             data = (row_at, column_at, entries.values[some])
-            yield Batch((rows, columns), tuple(torch.from_numpy(array) for array in data))
+            yield Batch((rows, columns), tuple(torch.from_numpy(array) for array in data), len(some))
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
         """Return the sum of the squared errors, and of the squared vectors as often as they occur."""

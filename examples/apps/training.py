@@ -35,10 +35,13 @@ class Batch:
         For each group of parameters those that the step reads and changes, sorted, none twice.
     data : tuple
         What the task's loss needs besides; it refers to positions in `ids`.
+    samples : int
+        How many examples it has: entries, triples, pairs of words.
     """
 
     ids: Sequence[Keys]
     data: tuple[Any, ...]
+    samples: int = 0
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,10 @@ class Epoch:
         After the epoch.
     keys, keys_local : int
         Keys pulled and pushed, and how many of them were answered on the worker's node.
+    samples : int
+        Of the batches.
+    memory : int
+        Bytes of the nodes' stores at the end of the epoch.
     """
 
     seconds: float = 0.0
@@ -143,6 +150,8 @@ class Epoch:
     quality: float = 0.0
     keys: int = 0
     keys_local: int = 0
+    samples: int = 0
+    memory: int = 0
 
     @property
     def share_local(self) -> float:
@@ -152,7 +161,7 @@ class Epoch:
 
 @dataclass
 class Layout:
-    """Where a task's parameters are among the keys, and what lies in their values."""
+    """Where a task's parameters are among the keys, and what lies in their values: `rows.Rows` is another one."""
 
     groups: Sequence[tuple[int, int]]
     sampled: Sampled | None = None
@@ -163,6 +172,10 @@ class Layout:
         counts = [count for count, _ in self.groups]
         self.lengths = np.repeat([2 * width for _, width in self.groups], counts)
         self.first_keys = [sum(counts[:group]) for group in range(len(counts))]
+
+    def options(self) -> dict[str, Any]:
+        """Return what `pyps.init` is told of the keys besides their lengths."""
+        return {"num_keys": len(self.lengths)}
 
     def keys(self, ids: Sequence[Keys]) -> Keys:
         """Return the keys of parameters that are given by their numbers in each group."""
@@ -181,6 +194,29 @@ class Layout:
         buffer = torch.empty(ends[-1])
         places = zip([0, *ends[:-1]], ends, shapes, strict=True)
         return buffer, [buffer[first:end].view(shape) for first, end, shape in places]
+
+    def parameter(self, group: int, value: torch.Tensor) -> torch.Tensor:
+        """Return the parameters that are in values of a group."""
+        return value[:, 0].contiguous()
+
+    def change(
+        self, group: int, value: torch.Tensor, gradient: torch.Tensor, rate: float, out: torch.Tensor
+    ) -> None:
+        """Compute what AdaGrad adds to values of a group."""
+        torch.mul(gradient, gradient, out=out[:, 1])
+        sums = (value[:, 1] + out[:, 1]).add_(EPSILON).rsqrt_()
+        torch.mul(gradient, sums, out=out[:, 0]).mul_(-rate)
+
+    def set_first(self, kv: pyps.Worker, task: Task) -> None:
+        """Set what the parameters and sums begin with."""
+        buffer, values = self.empty(self.all())
+        for value, first in zip(values, task.initial(), strict=True):
+            value[:, 0], value[:, 1] = first, task.first_sum
+        kv.set(self.keys(self.all()), buffer)
+
+    def judged(self) -> list[Keys]:
+        """Return the numbers of the parameters from which the task's quality follows."""
+        return self.all()
 
     def enable_sampling(self, node: pyps.Server, scheme: str) -> None:
         """Tell a node what its workers will draw."""
@@ -207,16 +243,14 @@ def step(kv: pyps.Worker, task: Task, layout: Layout, batch: Batch, sample: int)
         kv.pull_sample(sample, drawn, values[-1])
         keys = np.concatenate([keys, drawn])
     kv.wait(pulled)
-    parameters = [value[:, 0].contiguous().requires_grad_() for value in values]
+    parameters = [layout.parameter(group, value).requires_grad_() for group, value in enumerate(values)]
     loss = task.loss(parameters, batch)
     loss.backward()  # type: ignore[no-untyped-call]
     change, changes = layout.empty(batch.ids, sampled=True)
-    for value, parameter, delta in zip(values, parameters, changes, strict=True):
+    for group, (value, parameter, delta) in enumerate(zip(values, parameters, changes, strict=True)):
         gradient = parameter.grad
         assert gradient is not None
-        torch.mul(gradient, gradient, out=delta[:, 1])
-        sums = (value[:, 1] + delta[:, 1]).add_(EPSILON).rsqrt_()
-        torch.mul(gradient, sums, out=delta[:, 0]).mul_(-task.rate)
+        layout.change(group, value, gradient, task.rate, delta)
     kv.push(keys, change, asynchronous=True)
     return float(loss.detach())
 
@@ -256,16 +290,13 @@ def end_clock(kv: pyps.Worker, management: Management) -> None:
     kv.advance_clock()
 
 
-def program(place: Place, task: Task, management: Management, epochs: int) -> list[Epoch]:
+def program(place: Place, task: Task, management: Management, epochs: int, layout: Layout) -> list[Epoch]:
     """Be one worker: train, and return what was seen. The first worker also sets the values and judges them."""
-    kv, layout = place.kv, Layout(task.groups, task.sampled)
+    kv = place.kv
     if place.is_first_of_node:
         layout.enable_sampling(place.server, management.sampling)
     if place.number == 0:
-        buffer, values = layout.empty(layout.all())
-        for value, first in zip(values, task.initial(), strict=True):
-            value[:, 0], value[:, 1] = first, task.first_sum
-        kv.set(layout.keys(layout.all()), buffer)
+        layout.set_first(kv, task)
     place.barrier()
     own = task.own_keys(place.number, place.workers)
     if own is not None:
@@ -279,18 +310,23 @@ def program(place: Place, task: Task, management: Management, epochs: int) -> li
         for stage in task.stages(place.number, place.workers, number):
             for batch, sample in told(kv, stage, layout, management):
                 epoch.loss += step(kv, task, layout, batch, sample)
+                epoch.samples += batch.samples
             place.barrier()
         epoch.seconds = time.perf_counter() - start
         if place.is_first_of_node:
             epoch.core_seconds = time.process_time() - computed
+            epoch.memory = place.server.stats()["committed_bytes"]
         after = kv.stats()
         epoch.keys = sum(after[name] - before[name] for name in ("keys_pulled", "keys_pushed"))
         epoch.keys_local = after["keys_local"] - before["keys_local"]
         if place.number == 0:
-            buffer, values = layout.empty(layout.all())
+            ids = layout.judged()
+            buffer, values = layout.empty(ids)
             kv.wait_sync()  # the owners have everything since the barrier, the replicas here from now on
-            kv.pull(layout.keys(layout.all()), buffer)
-            epoch.quality = task.quality([value[:, 0] for value in values])
+            kv.pull(layout.keys(ids), buffer)
+            epoch.quality = task.quality(
+                [layout.parameter(group, value) for group, value in enumerate(values)]
+            )
         seen.append(epoch)
     return seen
 
@@ -304,6 +340,8 @@ def train(
     epochs: int = 3,
     timeout: float = 600.0,
     begin: Callable[[int], str] | None = None,
+    layout: Layout | None = None,
+    begin_worker: Callable[[int], None] | None = None,
 ) -> list[Epoch]:
     """Train on a cluster of this machine.
 
@@ -315,8 +353,10 @@ def train(
     nodes, workers : int
         How many processes, and workers in each.
     epochs : int
-    timeout, begin
+    timeout, begin, begin_worker
         As for `cluster.run`.
+    layout : Layout, optional
+        Where the parameters are; by default in a range of keys that all exist from the beginning.
 
     Returns
     -------
@@ -327,17 +367,21 @@ def train(
         if management not in MANAGEMENTS:
             raise ValueError(f"management is {management!r}; it must be one of {', '.join(MANAGEMENTS)}")
         management = MANAGEMENTS[management]
+    layout = layout or Layout(task.groups, task.sampled)
     of_workers = run(
         program,
         task,
         management,
         epochs,
-        value_lengths=Layout(task.groups).lengths,
+        layout,
+        value_lengths=layout.lengths,
+        options=layout.options(),
         techniques=management.techniques,
         nodes=nodes,
         workers=workers,
         timeout=timeout,
         begin=begin,
+        begin_worker=begin_worker,
     )
     return [
         Epoch(
@@ -347,6 +391,8 @@ def train(
             quality=parts[0].quality,
             keys=sum(part.keys for part in parts),
             keys_local=sum(part.keys_local for part in parts),
+            samples=sum(part.samples for part in parts),
+            memory=sum(part.memory for part in parts),
         )
         for parts in zip(*of_workers, strict=True)
     ]

@@ -37,10 +37,10 @@ class Word2Vec:
     metric: str = "same stem among nearest 10"
 
     def __post_init__(self) -> None:
-        self.groups = ((len(self.corpus.words), self.width),) * 2
+        self.groups: Sequence[tuple[int, int]] = ((len(self.corpus.words), self.width),) * 2
         frequency = self.corpus.counts / self.corpus.counts.sum()
         self.kept = np.minimum(1.0, np.sqrt(self.sample / frequency) + self.sample / frequency)
-        self.sampled = Sampled(1, self.negatives, self.corpus.counts**0.75, self.seed)
+        self.sampled: Sampled | None = Sampled(1, self.negatives, self.corpus.counts**0.75, self.seed)
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random vectors, and zeros for those by which others tell the word."""
@@ -74,7 +74,8 @@ class Word2Vec:
                     contexts.append(words[context[near]])
             inner, center_at = np.unique(np.concatenate(centers), return_inverse=True)
             outer, context_at = np.unique(np.concatenate(contexts), return_inverse=True)
-            yield Batch((inner, outer), tuple(map(torch.from_numpy, (center_at, context_at))))
+            data = tuple(map(torch.from_numpy, (center_at, context_at)))
+            yield Batch((inner, outer), data, len(center_at))
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
         """Return the logistic loss of near pairs, and of pairs with the random words."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,20 @@ def test_the_workers_results_come_in_their_order(nodes: int, workers: int) -> No
     results: list[Any] = run(count, 10, value_lengths=np.full(nodes, 2), nodes=nodes, workers=workers)
     number = nodes * workers
     assert results == [(10 + i, i // workers, 2 * nodes * number) for i in range(number)]
+
+
+def name_thread(number: int) -> None:
+    threading.current_thread().name = f"worker of {number}"
+
+
+def name_of(place: Place) -> tuple[str, str]:
+    return threading.current_thread().name, str(place.server.initializer_text())
+
+
+def test_threads_and_nodes_begin_as_told() -> None:
+    options = {"capacity": 10, "initializer": "constant:value=2"}
+    results = run(name_of, value_lengths=[3], nodes=2, workers=2, options=options, begin_worker=name_thread)
+    assert results == [(f"worker of {node}", "constant:value=2") for node in (0, 0, 1, 1)]
 
 
 @pytest.mark.parametrize(("how", "said"), [("raises", "the reason"), ("killed", "node 1 died")])

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Link
-from benchmarks.network.shares import shares, slowness_of
+from benchmarks.network.shares import may_part_threads, shares, slowness_of
 from benchmarks.network.training import train_on_hosts
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +27,29 @@ while time.monotonic() < end:
 print(time.process_time() - start)
 """
 
+APART = """
+import sys, threading, time
+from pathlib import Path
+from benchmarks.network.shares import join, join_alone
+
+def compute(alone):
+    if alone and sys.argv[3] == "True":
+        join_alone(Path(sys.argv[2]))
+    end = time.monotonic() + 1
+    start = time.thread_time()
+    while time.monotonic() < end:
+        sum(range(100))
+    computed[alone] = time.thread_time() - start
+
+computed = {}
+join(Path(sys.argv[1]))
+thread = threading.Thread(target=compute, args=(True,))
+thread.start()
+thread.join()
+compute(False)
+print(computed[True], computed[False])
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processors", [0.25, 0.5])
@@ -38,8 +61,20 @@ def test_a_process_computes_its_share(processors: float) -> None:
     assert not group.exists()
 
 
+@pytest.mark.slow
+def test_a_thread_has_another_share_than_its_process() -> None:
+    """Where groups are of version 1; elsewhere threads stay with their process."""
+    with shares(1, 0.2) as (group,), shares(1, 0.5) as (other,):
+        apart = other if may_part_threads() else group
+        command = [sys.executable, "-c", APART, str(group), str(apart), str(may_part_threads())]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    alone, of_process = map(float, done.stdout.split())
+    assert of_process < 0.27
+    assert alone > 0.27 if may_part_threads() else alone < 0.27
+
+
 def test_more_nodes_are_slower(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 5})
     assert [slowness_of(nodes, 2) for nodes in (1, 2, 4)] == [1.0, 1.0, 2.0]
 
 

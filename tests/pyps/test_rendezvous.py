@@ -160,7 +160,7 @@ def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
             {"initializer": "normal:std=2"},
             "initializer is zeros at nodes 0, 2, but normal:mean=0,std=2,seed=0 at",
         ),
-        ({"techniques": "replication_only"}, "techniques is all at .*, but replication_only at node 1"),
+        ({"techniques": "replication_only"}, "techniques is auto at .*, but replication_only at node 1"),
     ],
 )
 def test_all_nodes_name_what_differs(one: dict[str, Any], expected: str) -> None:
