@@ -7,18 +7,20 @@ import itertools
 import json
 import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.network.programs import TIMEOUT, run, running
+
 NAMESPACES = Path("/run/netns")
 SOURCE = Path(__file__).with_name("relay.cpp")
-FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror")
 MTU = 16384  # bytes of a packet: fewer, larger ones than on a wire, as the relay touches each
-TIMEOUT = 30.0
+CONGESTION = (
+    "reno"  # sends at once what it may, on every machine; others send bursts at a rate that they estimate
+)
+OF_CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
 CLONE_NEWNET = 0x40000000
 PREFIX = "pt"  # of the names of hosts; a process's number follows
 _numbers = itertools.count()
@@ -123,19 +125,16 @@ def network(count: int, link: Link, seed: int = 1) -> Iterator[Network]:
     per_byte = 8e9 * link.slowness / link.rate
     given = [f"{1e9 * link.delay * link.slowness:.0f}", f"{per_byte:.6f}", f"{link.loss}", f"{seed}"]
     with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        relay = compiled(directory)
         for host in hosts:
-            _run("ip", "netns", "add", host.name)
-            stack.callback(_run, "ip", "netns", "delete", host.name)
-        process = stack.enter_context(_started([str(relay), *given, *(host.name for host in hosts)]))
+            run("ip", "netns", "add", host.name)
+            stack.callback(run, "ip", "netns", "delete", host.name)
+        process = stack.enter_context(running(SOURCE, *given, *(host.name for host in hosts)))
         for host in hosts:
-            _run("ip", "link", "set", host.name, "netns", host.name)
-            _run("ip", "-n", host.name, "address", "add", f"{host.address}/24", "dev", host.name)
-            _run(
-                "ip", "-n", host.name, "link", "set", host.name, "mtu", str(MTU), "txqueuelen", "10000", "up"
-            )
-            _run("ip", "-n", host.name, "link", "set", "lo", "up")
+            run("ip", "link", "set", host.name, "netns", host.name)
+            run("ip", "-n", host.name, "address", "add", f"{host.address}/24", "dev", host.name)
+            run("ip", "-n", host.name, "link", "set", host.name, "mtu", str(MTU), "txqueuelen", "10000", "up")
+            run("ip", "-n", host.name, "link", "set", "lo", "up")
+            run("ip", "netns", "exec", host.name, "sh", "-c", f"echo {CONGESTION} > {OF_CONGESTION}")
         made = Network(hosts)
         yield made
         said, _ = process.communicate(timeout=TIMEOUT)
@@ -147,30 +146,4 @@ def remove_left() -> None:
     for file in NAMESPACES.glob(f"{PREFIX}*x*-*"):
         owner = re.fullmatch(rf"{PREFIX}(\d+)x\d+-\d+", file.name)
         if owner and not Path("/proc", owner[1]).exists():
-            _run("ip", "netns", "delete", file.name)
-
-
-def compiled(directory: Path) -> Path:
-    """Compile the relay into a directory; `CXX` and `CXXFLAGS` count."""
-    program = directory / "relay"
-    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split()]
-    _run(os.environ.get("CXX", "c++"), *flags, str(SOURCE), "-o", str(program))
-    return program
-
-
-@contextmanager
-def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Start the relay, and see that it ends."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
-        try:
-            assert process.stdout is not None
-            if process.stdout.readline() != "ready\n":
-                raise OSError(f"{command[0]} ended with {process.wait(TIMEOUT)}: it says above why")
-            yield process
-        finally:
-            process.kill()
-
-
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT)
+            run("ip", "netns", "delete", file.name)

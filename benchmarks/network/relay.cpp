@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -165,6 +166,8 @@ int main(int count, char **arguments) {
     try {
         if (count < 6) throw std::runtime_error("relay DELAY_NS NS_PER_BYTE LOSS SEED INTERFACE...");
         prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); // else the system may wake it 50 us late
+        const sched_param first{sched_get_priority_min(SCHED_FIFO) + 1}; // a network waits for no program
+        if (sched_setscheduler(0, SCHED_FIFO, &first) < 0) fail("priority");
         Network network{std::strtoll(arguments[1], nullptr, 10), std::strtod(arguments[2], nullptr),
                         std::strtod(arguments[3], nullptr), std::mt19937_64(std::strtoull(arguments[4], nullptr, 10))};
         for (int i = 5; i < count; i++) network.hosts.push_back({open_interface(arguments[i])});

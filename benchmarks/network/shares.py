@@ -2,7 +2,7 @@
 
 A control group of the system holds each node to its share. With `slowness` times as many processors promised as there
 are, all take `slowness` times as long, and so does the network between them (`hosts.Link`): seconds divided by it are
-those of hosts with so many processors each.
+those of hosts with so many processors each. What the network takes of the machine is not promised to anybody.
 """
 
 from __future__ import annotations
@@ -14,16 +14,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.network.programs import running
+
 ROOT = Path("/sys/fs/cgroup")
 PERIOD = 2000  # microseconds, of which a group computes its part
 LEAST = 1000  # microseconds in a period: what the system grants at least
+SLICE = 200  # microseconds that a processor takes of a group's share at a time: else the first takes all
+BEAT = 500  # microseconds after which the system looks at what groups have computed
+SPARE = 0.25  # the part of the machine that is left to the network and the metronome
+WEIGHT = 100  # times as much as other programs, where they want the same processor
+METRONOME = Path(__file__).with_name("metronome.cpp")
+SLICES = Path("/proc/sys/kernel/sched_cfs_bandwidth_slice_us")
 PATIENCE = 10.0  # seconds that a group's processes get to be gone
 _numbers = itertools.count()
 
 
 def slowness_of(nodes: int, processors: int) -> float:
-    """Return by what factor nodes with so many processors each are slowed down on those of this process; at least 1."""
-    return max(1.0, nodes * processors / len(os.sched_getaffinity(0)))
+    """Return by what factor nodes with so many processors each are slowed down on those of this process; at least 1.
+
+    A node alone has no network, and may have all of them.
+    """
+    machine = float(len(os.sched_getaffinity(0)))
+    return max(1.0, nodes * processors / (machine if nodes == 1 else (1 - SPARE) * machine))
 
 
 def quota_and_period(processors: float) -> tuple[int, int]:
@@ -59,15 +71,32 @@ def shares(count: int, processors: float) -> Iterator[list[Path]]:
             if old.is_dir():
                 (group / "cpu.cfs_period_us").write_text(f"{period}")
                 (group / "cpu.cfs_quota_us").write_text(f"{quota}")
+                (group / "cpu.shares").write_text(f"{1024 * WEIGHT}")
             else:
                 (group / "cpu.max").write_text(f"{quota} {period}")
-        yield groups
+                (group / "cpu.weight").write_text(f"{100 * WEIGHT}")
+        with fine_slices(), running(METRONOME, f"{1000 * BEAT}"):
+            yield groups
     finally:
         for group in filter(Path.is_dir, groups):
             end = time.monotonic() + PATIENCE
             while (group / "cgroup.procs").read_text() and time.monotonic() < end:
                 time.sleep(0.01)
             group.rmdir()
+
+
+@contextmanager
+def fine_slices() -> Iterator[None]:
+    """Let processors take small slices of groups' shares; only who has set it so sets it back."""
+    before = SLICES.read_text() if SLICES.exists() else f"{SLICE}"
+    if int(before) <= SLICE:
+        yield
+        return
+    SLICES.write_text(f"{SLICE}")
+    try:
+        yield
+    finally:
+        SLICES.write_text(before)
 
 
 def join(group: Path) -> None:

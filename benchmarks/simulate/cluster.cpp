@@ -53,14 +53,16 @@ ps_node_options Cluster::options_of(NodeId node, const std::vector<int64_t> &len
     return options;
 }
 
-void Cluster::carry(const std::shared_ptr<Packet> &packet) {
+void Cluster::carry(const std::shared_ptr<Packet> &packet, bool begins) {
     const uint64_t size = packet->message.size(), packets = (size + hosts.packet - 1) / hosts.packet;
     const double wire = double(size + packets * hosts.packet_overhead), duration = hosts.per_byte * wire;
     Link &from = links_[packet->from], &to = links_[packet->to];
     from.sent = std::max(now, from.sent) + duration;
-    shared_ = std::max(from.sent, shared_ + hosts.shared_per_byte * wire);
+    const double once = begins ? hosts.shared_once : 0;
+    shared_ = std::max(from.sent, shared_ + once + hosts.shared_per_byte * wire);
     // A message's first packet is at the other end before its last one leaves.
     to.received = std::max(shared_ + hosts.delay, to.received + duration);
+    shared_ += once;
     nodes[packet->from]->sent.add(size);
     events.at(to.received, [this, packet] {
         nodes[packet->to]->received.add(packet->message.size());
@@ -127,7 +129,7 @@ void Node::carry_sockets(Thread &self) {
             self.charge(cluster_.costs.io.of(0, size) + (begins ? cluster_.costs.system : 0));
             self.pay();
             if (begins && packet->to != id()) batches++;
-            packet->to == id() ? give(packet) : cluster_.carry(packet);
+            packet->to == id() ? give(packet) : cluster_.carry(packet, begins);
         }
     }
 }

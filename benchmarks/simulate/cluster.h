@@ -64,7 +64,7 @@ public:
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<std::string, Measured> measured;
 
-    void carry(const std::shared_ptr<Packet> &packet); // over the links; the sender's has it now
+    void carry(const std::shared_ptr<Packet> &packet, bool begins); // over the links, from now; begins: a batch
 
 private:
     struct Link {

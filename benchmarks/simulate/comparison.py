@@ -7,6 +7,7 @@ node and the costs that were measured before. Hosts of this machine share its pr
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import socket
@@ -14,6 +15,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -22,11 +25,12 @@ from benchmarks.harness import Row, print_tables
 from benchmarks.network import LINK
 from benchmarks.network.calibration import PIECE, calibrate, connected, round_trip, stream
 from benchmarks.network.hosts import MTU, Link, network
-from benchmarks.network.shares import quota_and_period, slowness_of
+from benchmarks.network.shares import SPARE, quota_and_period, slowness_of
 from benchmarks.network.training import PROCESSORS, train_on_hosts
+from benchmarks.simulate import cold
 from benchmarks.simulate.program import Seen, simulate
 from benchmarks.simulate.recording import record
-from benchmarks.simulate.settings import Recorded, Run
+from benchmarks.simulate.settings import Recorded, Run, load_costs
 from examples.apps.management import MANAGEMENTS
 
 APPLICATIONS = ("dsgd", "complex", "word2vec")
@@ -69,8 +73,9 @@ class Relay:
         Seconds that the relay adds to a packet's way.
     rate : float
         Bits per second of all that it carries.
-    packet : float
-        Seconds of a processor that the relay takes for a packet, and for as much of one that confirms it.
+    packet, single : float
+        Seconds of a processor that the relay takes for a packet of a stream, with what confirms it, and for a small
+        one.
     message, byte : float
         Seconds of a processor by which each end computes longer for a small message, and for a byte, than on a
         loopback.
@@ -79,6 +84,7 @@ class Relay:
     added: float
     rate: float
     packet: float
+    single: float
     message: float
     byte: float
 
@@ -115,9 +121,19 @@ def measured_relay() -> Relay:
         added=max(min(one.added for one in seen), 0.0) / 2,
         rate=max(one.rate for one in seen),
         packet=min(one.passed.core_seconds for one in seen) / (STREAM / MTU),
+        single=min(single() for _ in range(TIMES)),
         message=max(trip, 0.0) / 4,
         byte=max(byte, 0.0) / 2,
     )
+
+
+def single() -> float:
+    """Return the seconds of a processor that the relay takes for a small packet, where several hosts send."""
+    with network(4, Link(LINK.delay)) as made, ExitStack() as stack, ThreadPoolExecutor() as pool:
+        pairs = itertools.permutations(made.hosts, 2)
+        ends = [stack.enter_context(connected(one.address, one, other)) for one, other in pairs]
+        list(pool.map(lambda pair: round_trip(pair[0], pair[1], TRIPS), ends))
+    return made.passed.core_seconds / made.passed.passed
 
 
 def on_this_machine(run: Run, link: Link, relay: Relay) -> tuple[Run, float]:
@@ -127,10 +143,11 @@ def on_this_machine(run: Run, link: Link, relay: Relay) -> tuple[Run, float]:
     relay carries what all send.
     """
     slowness = slowness_of(run.nodes, PROCESSORS)
-    slow = Link(link.delay * slowness + relay.added, link.rate / slowness)
+    slow = Link(link.delay * slowness + max(relay.added - relay.single, 0.0), link.rate / slowness)
     io, system = run.costs.io, run.costs.system + relay.message
     costs = replace(run.costs, io=replace(io, byte=io.byte + relay.byte), system=system)
-    shared = replace(run, link=slow, shared_rate=relay.rate, packet=(MTU - HEADERS, HEADERS), costs=costs)
+    carried = replace(run, shared_rate=relay.rate, shared_once=relay.single, packet=(MTU - HEADERS, HEADERS))
+    shared = replace(carried, link=slow, costs=costs)
     quota, period = quota_and_period(PROCESSORS / slowness)
     machine = os.cpu_count() or 1
     mine = replace(shared, processors=PROCESSORS, quota=1e-6 * quota, period=1e-6 * period, machine=machine)
@@ -140,17 +157,17 @@ def on_this_machine(run: Run, link: Link, relay: Relay) -> tuple[Run, float]:
 def predicted(run: Run, link: Link, relay: Relay) -> tuple[float, Seen, float]:
     """Return the seconds of an epoch, what was seen, and the seconds that all nodes computed in it.
 
-    The relay computes on the machine's processors as well, and leaves less of them to the hosts. How much is known only
-    when it is known what they send: so this simulates twice.
+    The relay has processors that are promised to nobody. Where it needs more, hosts get less. How much is known only
+    when it is known what they send: so this simulates twice then.
     """
     assert isinstance(run.work, Recorded)
     slowed, slowness = on_this_machine(run, link, relay)
     seen = simulate(slowed)
-    if run.nodes > 1:
-        packets = run.nodes * (seen.batches.mean + seen.bytes.mean / MTU)
-        used = relay.packet * packets / (seen.barriers[-1] - seen.barriers[0])
-        cores = os.cpu_count() or 1
-        slowed = replace(slowed, slowness=slowed.slowness * cores / max(cores - used, cores / 2))
+    cores = float(os.cpu_count() or 1)
+    computed = run.nodes * (2 * relay.single * seen.batches.mean + relay.packet * seen.bytes.mean / MTU)
+    used = computed / (seen.barriers[-1] - seen.barriers[0])
+    if run.nodes > 1 and used > SPARE * cores:
+        slowed = replace(slowed, slowness=(1 - SPARE) * cores / max(cores - used, cores / 2))
         seen = simulate(slowed)
     spent = (seen.server_seconds.mean + seen.socket_seconds.mean + seen.worker_seconds.mean) / slowed.slowness
     seconds = seen.epochs(run.work.stages, apart=True)[-1] / slowness
@@ -165,9 +182,13 @@ def compare(apps: Sequence[str], nodes: Sequence[int], ways: Sequence[str]) -> I
         for count in nodes:
             with tempfile.TemporaryDirectory() as directory:
                 work = record(task, count, Path(directory))
+                costs = load_costs()
+                if count > 1:
+                    found = cold.measured(task, count, 2 * LINK.delay * slowness_of(count, PROCESSORS))
+                    work, costs = replace(work, cold=found.seconds), costs.times(found.calls)
                 for way in ways if count > 1 else ways[:1]:
                     epochs, _ = train_on_hosts(task, management=way, nodes=count, epochs=EPOCHS, link=LINK)
-                    run = Run(nodes=count, management=way, work=work)
+                    run = Run(nodes=count, management=way, work=work, costs=costs)
                     seconds, seen, core_seconds = predicted(run, LINK, relay)
                     yield Compared(
                         app,

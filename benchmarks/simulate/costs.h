@@ -49,6 +49,7 @@ struct Costs {
 
 struct Hosts {
     double delay, per_byte, shared_per_byte; // of links: seconds; shared: of what all links have in common
+    double shared_once; // seconds that it takes for a batch of messages, and as many for what confirms it
     uint64_t packet, packet_overhead; // bytes
     int64_t nodes, workers, processors; // the last two of each node
     double quota, period; // seconds that a node may compute in each period; 0: any number
@@ -80,6 +81,7 @@ inline Hosts hosts_of(const Settings &settings) {
     return {settings.number("delay"),
             8 / settings.number("rate"),
             8 / settings.number("shared_rate"),
+            settings.number("shared_once"),
             uint64_t(settings.integer("packet")),
             uint64_t(settings.integer("packet_overhead")),
             settings.integer("nodes"),

@@ -76,8 +76,8 @@ private:
 
 Player::Player(Cluster &cluster, Node &node, Meeting &meeting, std::unique_ptr<Workload> workload)
     : cluster_(cluster), node_(node), meeting_(meeting),
-      management_(Management(cluster.settings.integer("management"))), workload_(std::move(workload)),
-      door_(std::make_shared<Door>(*this)),
+      management_(Management(cluster.settings.integer("management"))), cold_(cluster.settings.number("cold")),
+      workload_(std::move(workload)), door_(std::make_shared<Door>(*this)),
       thread_(cluster.events, node.processors(), cluster.costs, [this](Thread &self) { play(self); }) {
     auto attachment = std::make_shared<Attachment>(node.segment);
     attachment->server_inside = door_;
@@ -101,7 +101,7 @@ void Player::play(Thread &self) {
 
 void Player::play(Thread &self, const Step &step) {
     switch (step.kind) {
-    case Step::Kind::compute: self.charge(step.seconds); break;
+    case Step::Kind::compute: self.charge(step.seconds + coldness(self)); break;
     case Step::Kind::pull: run(PS_PULL, step); break;
     case Step::Kind::push: run(PS_PUSH, step); break;
     case Step::Kind::wait: wait_for_pulls(); break;
@@ -121,6 +121,11 @@ void Player::play(Thread &self, const Step &step) {
         meeting_.come(self);
         break;
     }
+}
+
+// What a worker computes longer that has waited for another node: its caches are cold.
+double Player::coldness(Thread &self) const {
+    return self.longest_rest() >= cluster_.hosts.delay && cluster_.hosts.nodes > 1 ? cold_ : 0;
 }
 
 // The values stay where they are while an operation is on its way.

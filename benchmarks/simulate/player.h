@@ -54,11 +54,13 @@ private:
     void wait_for_pulls();
     void tell(const Step &step);
     float *buffer(size_t elements);
+    double coldness(Thread &self) const;
 
     Cluster &cluster_;
     Node &node_;
     Meeting &meeting_;
     const Management management_;
+    const double cold_; // seconds
     std::unique_ptr<Workload> workload_;
     std::shared_ptr<Door> door_;
     std::unique_ptr<ps_worker> worker_;

@@ -7,6 +7,8 @@ a simulated worker does for calls is the simulator's matter: only what is betwee
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -59,6 +61,8 @@ class Recorder:
     rows: list[Row] = field(default_factory=list)
     samples: dict[int, Row] = field(default_factory=dict)
     left: int = field(default_factory=time.thread_time_ns)
+    pause: float = 0.0  # seconds after each pull, as if the values came from another node
+    paused: int = 0  # nanoseconds of a processor that pauses themselves took
 
     def pull(self, keys: Keys, values: Any, asynchronous: bool = False) -> Any:
         """Pull; it may be waited for later."""
@@ -66,6 +70,7 @@ class Recorder:
             done = self.kv.pull(keys, values, asynchronous=asynchronous)
             if not asynchronous:
                 self.rows.append(Row(Kind.WAIT))
+        self._pause()
         return done
 
     def wait(self, timestamp: Any) -> None:
@@ -99,6 +104,7 @@ class Recorder:
             self.kv.pull_sample(sample, keys, values)
             self.rows[-1].keys = self.samples.pop(sample).keys = keys.copy()
             self.rows.append(Row(Kind.WAIT))
+        self._pause()
 
     def wait_sync(self, behind: int = 0) -> None:
         """Let replicas be exchanged."""
@@ -125,6 +131,13 @@ class Recorder:
         self.rows.append(Row(kind, None if keys is None else keys.copy(), start, end))
         return self
 
+    def _pause(self) -> None:
+        if self.pause:
+            began = time.thread_time_ns()
+            time.sleep(self.pause)
+            self.left = time.thread_time_ns()
+            self.paused += self.left - began
+
     def __enter__(self) -> None:
         """Do not count what the call computes."""
 
@@ -142,6 +155,24 @@ MANAGEMENT = Management(tell, "naive", replicates=True)
 
 def record(task: Task, workers: int, directory: Path) -> Recorded:
     """Record an epoch of so many workers, and write files of it into a directory."""
+    with node_of(task) as (node, layout):
+        for worker in range(workers):
+            rows = recorded(node, task, layout, worker, workers)
+            write(rows, directory / f"steps.{worker}")
+    np.asarray(layout.lengths, np.int64).tofile(directory / "lengths")
+    stages = sum(row.kind is Kind.BARRIER for row in rows) - 1
+    return Recorded(
+        str(directory / "steps"),
+        workers,
+        str(directory / "lengths"),
+        len(layout.lengths),
+        stages,
+    )
+
+
+@contextmanager
+def node_of(task: Task) -> Iterator[tuple[pyps.Server, Layout]]:
+    """Start a node that has all keys of a task with their first values; torch has one thread meanwhile."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     layout = Layout(task.groups, task.sampled)
@@ -152,16 +183,9 @@ def record(task: Task, workers: int, directory: Path) -> Recorded:
             for value, initial in zip(values, task.initial(), strict=True):
                 value[:, 0], value[:, 1] = initial, task.first_sum
             first.set(layout.keys(layout.all()), buffer)
-            for worker in range(workers):
-                rows = recorded(node, task, layout, worker, workers)
-                write(rows, directory / f"steps.{worker}")
+            yield node, layout
     finally:
         torch.set_num_threads(threads)
-    np.asarray(layout.lengths, np.int64).tofile(directory / "lengths")
-    stages = sum(row.kind is Kind.BARRIER for row in rows) - 1
-    return Recorded(
-        str(directory / "steps"), workers, str(directory / "lengths"), len(layout.lengths), stages
-    )
 
 
 def recorded(node: pyps.Server, task: Task, layout: Layout, worker: int, workers: int) -> list[Row]:
@@ -169,15 +193,14 @@ def recorded(node: pyps.Server, task: Task, layout: Layout, worker: int, workers
     seen = []
     for _ in range(TIMES):
         with node.worker() as kv:
-            seen.append(rows_of(kv, task, layout, worker, workers))
+            seen.append(rows_of(Recorder(kv), task, layout, worker, workers))
     for row, *others in zip(*seen, strict=True):
         row.nanoseconds = sorted(one.nanoseconds for one in (row, *others))[TIMES // 2]
     return seen[0]
 
 
-def rows_of(kv: pyps.Worker, task: Task, layout: Layout, worker: int, workers: int) -> list[Row]:
+def rows_of(recorder: Any, task: Task, layout: Layout, worker: int, workers: int) -> list[Row]:
     """Return what a worker does in an epoch: the same as `examples.apps.training.program`."""
-    recorder: Any = Recorder(kv)
     own = task.own_keys(worker, workers)
     if own is not None:
         recorder.tell(own, 0, FOR_EVER, True)

@@ -98,6 +98,20 @@ class Costs:
         for name in ("system", "call", "tell", "sleep", "wake"):
             yield f"{name} {getattr(self, name)!r}"
 
+    def times(self, factor: float) -> Costs:
+        """Return them with what the store, the server and workers' calls compute so many times as long."""
+
+        def longer(cost: Cost) -> Cost:
+            return Cost(factor * cost.once, factor * cost.key, factor * cost.byte)
+
+        return replace(
+            self,
+            taken={kind: longer(cost) for kind, cost in self.taken.items()},
+            turn=longer(self.turn),
+            local=longer(self.local),
+            asked=longer(self.asked),
+        )
+
     def save(self, path: Path = COSTS) -> None:
         """Write them, by three digits."""
         text = json.dumps(asdict(self), default=float)
@@ -160,6 +174,8 @@ class Recorded:
         In an epoch.
     epochs : int
         How often the one that was recorded is done.
+    cold : float
+        Seconds that a worker computes longer after it has waited for another node, as its caches are cold then.
     """
 
     base: str
@@ -168,6 +184,7 @@ class Recorded:
     keys: int
     stages: int
     epochs: int = 2
+    cold: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -192,6 +209,8 @@ class Run:
     link : Link
     shared_rate : float
         Bits per second of all links together.
+    shared_once : float
+        Seconds that these take for a batch of messages besides, and as many for what confirms it.
     packet : tuple of int
         Bytes in each of a link's packets, and around them.
     work : Zipf or Recorded
@@ -213,6 +232,7 @@ class Run:
     management: str = "intent"
     link: Link = LINK
     shared_rate: float = float("inf")
+    shared_once: float = 0.0
     packet: tuple[int, int] = ETHERNET
     work: Zipf | Recorded = Zipf()
     costs: Costs = field(default_factory=load_costs)
@@ -239,6 +259,7 @@ class Run:
             "delay": self.link.delay,
             "rate": self.link.rate,
             "shared_rate": self.shared_rate,
+            "shared_once": self.shared_once,
             "packet": self.packet[0],
             "packet_overhead": self.packet[1],
             "slowness": self.slowness,
@@ -250,6 +271,7 @@ class Run:
             "compute": zipf.compute,
             "written": zipf.written,
             "epochs": self.work.epochs,
+            "cold": recorded.cold,
             "recorded": recorded.workers,
             "trace": recorded.base,
             "lengths": recorded.lengths,

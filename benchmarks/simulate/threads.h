@@ -99,6 +99,7 @@ public:
     double time() const { return now + debt_; }
     double computed() const { return computed_; }
     const Fiber &fiber() const { return fiber_; }
+    double longest_rest() { return std::exchange(longest_rest_, 0); } // since it was last asked for
 
     // Long work is done in slices, after each of which another thread may have the processor.
     void pay() {
@@ -118,7 +119,9 @@ public:
         if (news() || seconds <= 0) return;
         processors_.give_back();
         rests_ = true;
+        const double began = now;
         fiber_.rest(seconds);
+        longest_rest_ = std::max(longest_rest_, now - began);
         rests_ = false;
         processors_.take(fiber_);
         charge(costs_.sleep);
@@ -137,7 +140,7 @@ private:
 
     Share &processors_;
     const Costs &costs_;
-    double debt_ = 0, computed_ = 0;
+    double debt_ = 0, computed_ = 0, longest_rest_ = 0;
     bool rests_ = false; // not only for a processor
     Fiber fiber_;
 };

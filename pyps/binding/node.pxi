@@ -321,12 +321,11 @@ cdef class Node(Member):
             on to another node; `intents_skipped`, calls of `intent` and `prepare_sample` that did nothing as that is
             faster (`techniques="auto"`); `messages_received` by this node's server; `keys_without_room`, keys of
             intents that stayed where they were because there was no room, or because of `admission`; `keys_evicted`,
-            keys that went to make room for others; `keys_expired`, keys that went because nobody used them for `max_age`;
-            `pushes_dropped`, keys of pushes to which nothing was done because of `admission`; `refused`, messages that
-            were wrong or not expected; `peers_refused`, connections without the cluster's CURVE keys;
-            `workers_joined`. After workers died: `workers_reclaimed`, their slots that were freed;
-            `latches_recovered`; `values_restored`, values that they had half written and that got their former content
-            back.
+            keys that went to make room for others; `keys_expired`, keys that went because nobody used them for
+            `max_age`; `pushes_dropped`, keys of pushes to which nothing was done because of `admission`; `refused`,
+            messages that were wrong or not expected; `peers_refused`, connections without the cluster's CURVE keys;
+            `workers_joined`. After workers died: `workers_reclaimed`, their slots that were freed; `latches_recovered`;
+            `values_restored`, values that they had half written and that got their former content back.
         """
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats, sizeof(stats)))

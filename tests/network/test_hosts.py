@@ -32,6 +32,13 @@ def test_a_packet_takes_its_delay(delay: float, slowness: float) -> None:
 
 
 @pytest.mark.slow
+def test_hosts_send_by_the_same_rules_on_every_machine() -> None:
+    with network(2, Link(0.0)) as made, connected(made.hosts[0].address, *made.hosts) as ends:
+        rules = {end.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") for end in ends}
+    assert rules == {b"reno"}
+
+
+@pytest.mark.slow
 def test_a_stream_is_as_fast_as_the_link() -> None:
     rate = 50e6
     with network(3, Link(0.001, rate)) as made:
@@ -41,7 +48,7 @@ def test_a_stream_is_as_fast_as_the_link() -> None:
             with ThreadPoolExecutor() as pool:  # two hosts send to one, whose link has to carry both
                 both = list(pool.map(lambda ends: stream(*ends, 2 << 20), [(near, far), pair]))
     assert 0.6 * rate < alone <= rate
-    assert 0.6 * rate < sum(both) <= 1.3 * rate  # one of them goes on alone at the end
+    assert 0.6 * rate < sum(both) < 1.6 * rate  # 1.5 if one waits for the other; 2 without a shared link
 
 
 @pytest.mark.slow

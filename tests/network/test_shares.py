@@ -51,14 +51,26 @@ print(computed[True], computed[False])
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("processors", [0.25, 0.5])
-def test_a_process_computes_its_share(processors: float) -> None:
+def computed(processors: float) -> float:
+    """What a process computes in a second that has so many processors."""
     with shares(1, processors) as (group,):
         command = [sys.executable, "-c", BUSY, str(group)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
-    assert float(done.stdout) < 1.3 * processors
     assert not group.exists()
+    return float(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processors", [0.25, 0.5])
+def test_a_process_computes_its_share(processors: float) -> None:
+    assert computed(processors) < 1.1 * processors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processors", [0.5, 0.75])
+def test_a_share_is_not_lost_while_a_process_computes(processors: float) -> None:
+    """The system looks often enough at what groups compute; else a quarter of it is lost."""
+    assert max(computed(processors) for _ in range(3)) > 0.9 * processors
 
 
 @pytest.mark.slow
@@ -74,8 +86,9 @@ def test_a_thread_has_another_share_than_its_process() -> None:
 
 
 def test_more_nodes_are_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the machine is the network's, where there is one."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 5})
-    assert [slowness_of(nodes, 2) for nodes in (1, 2, 4)] == [1.0, 1.0, 2.0]
+    assert [slowness_of(nodes, 2) for nodes in (1, 2, 3, 6)] == [1.0, 4 / 3, 2.0, 4.0]
 
 
 @pytest.mark.long

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.apps.tasks import APPS
+from benchmarks.simulate import cold
 from benchmarks.simulate.program import simulate
 from benchmarks.simulate.recording import Kind, record
 from benchmarks.simulate.settings import Run
@@ -29,6 +31,27 @@ def test_a_recording_has_a_push_for_each_batch_and_its_keys(tmp_path: Path) -> N
         assert kinds.count(Kind.PULL) == 2 * kinds.count(Kind.PUSH)  # what is drawn is pulled by itself
         assert rows[:, 2].sum() == len(keys)
         assert 0 <= keys.min() <= keys.max() < work.keys
+
+
+@pytest.mark.long
+def test_a_worker_that_waited_computes_longer() -> None:
+    found = cold.measured(APPS["dsgd"].small(), 2, 0.005)
+    assert 0 < found.seconds < 0.005
+    assert 1 < found.calls < 10
+
+
+@native
+def test_what_waits_cost_is_charged_where_a_worker_waits(tmp_path: Path) -> None:
+    """Each batch waits for the other node once or twice with classic management, and never on one node."""
+    work, each = record(APPS["dsgd"].small(), 1, tmp_path), 0.01
+    rows = np.fromfile(f"{work.base}.0.steps", np.int64).reshape(-1, COLUMNS)
+    pulls = rows[:, 0].tolist().count(Kind.PULL)
+    for nodes in (1, 2):
+        run = Run(nodes=nodes, management="classic", work=work)
+        warm, longer = (simulate(replace(run, work=replace(work, cold=cost))) for cost in (0.0, each))
+        more = longer.worker_seconds.mean - warm.worker_seconds.mean
+        expected = 0 if nodes == 1 else work.epochs * pulls * each
+        assert more == pytest.approx(expected, rel=0.2, abs=1e-9)
 
 
 @native

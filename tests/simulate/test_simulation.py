@@ -98,6 +98,17 @@ def test_a_link_carries_no_more_than_its_rate() -> None:
 
 
 @native
+def test_what_links_have_in_common_takes_its_time_for_each_batch() -> None:
+    """And as long for what confirms it: so it is busy at least so long."""
+    once = 0.001
+    run = replace(RUN, management="classic", link=Link(0.0), costs=free())
+    found = seen(replace(run, shared_once=once))
+    sent = found.batches.mean * RUN.nodes
+    assert found.barriers[-1] - found.barriers[0] == pytest.approx(2 * once * sent, rel=0.2)
+    assert seen(run).barriers[-1] < found.barriers[-1]
+
+
+@native
 def test_management_by_intents_makes_accesses_local() -> None:
     shares = {way: seen(replace(RUN, management=way)).share_local for way in ("classic", "intent")}
     assert shares["classic"] < 0.6
