@@ -113,7 +113,7 @@ void Player::play(Thread &self, const Step &step) {
         worker_->advance_clock();
         break;
     case Step::Kind::sync:
-        if (management_ != Management::intent) break;
+        if (management_ < Management::intent) break;
         step.start ? worker_->follow(uint64_t(step.start), patience) : worker_->settle(Until::exchanged, patience);
         break;
     case Step::Kind::barrier: // as in examples/apps: with what was pushed before at the owners

@@ -12,7 +12,7 @@
 
 namespace ps::simulate {
 
-enum class Management { classic, relocation, intent }; // as in examples/apps
+enum class Management { classic, relocation, intent, automatic }; // as in examples/apps
 
 // All workers wait here for each other. What the shipped barrier sends is not simulated: it takes a message to the
 // first node and one back.

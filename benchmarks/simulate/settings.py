@@ -13,7 +13,7 @@ from benchmarks.network.hosts import Link
 from examples.apps.management import MANAGEMENTS
 
 COSTS = Path(__file__).with_name("costs.json")
-TECHNIQUES = {"all": 0, "replication_only": 1, "relocation_only": 2}
+TECHNIQUES = {"all": 0, "replication_only": 1, "relocation_only": 2, "auto": 3}
 ETHERNET = (
     1460,
     78,
