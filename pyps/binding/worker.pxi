@@ -61,6 +61,9 @@ cdef class Worker(Existence):
     def intent(self, keys, start, end=0, *, timeout=None):
         """Say that this worker will use the keys in clocks [start, end).
 
+        The node brings them here in time, or replicas of them, by what `techniques` of `pyps.Server` says. With "auto"
+        it may skip intents of at most 8 clocks.
+
         Parameters
         ----------
         keys : array of int, shape (n,)

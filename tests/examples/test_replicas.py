@@ -86,7 +86,10 @@ class Slope:
 @pytest.mark.slow
 def test_owners_lack_no_more_than_the_last_batches() -> None:
     """Without waiting, they lack what was pushed in the milliseconds between two exchanges."""
-    of_workers = run(take_turns, value_lengths=np.ones(len(KEYS), np.int64), nodes=2)
+    lengths = np.ones(len(KEYS), np.int64)
+    of_workers = run(
+        take_turns, value_lengths=lengths, nodes=2, techniques="replication_only"
+    )  # keys stay at home
     assert of_workers == [[2.0 * (turn + 1) for turn in range(TURNS)]] * 2
 
 
@@ -113,7 +116,7 @@ def test_the_experiment_prints_the_spread_of_each_place(capsys: pytest.CaptureFi
     for line in lines:
         mean, deviation, least, greatest = (float(number) for number in re.findall(r"\d\.\d{3}", line))
         assert least <= mean <= greatest
-        assert deviation <= greatest - least < 0.1
+        assert deviation <= greatest - least + 0.001 < 0.1  # they are rounded
 
 
 def test_the_experiment_takes_away_what_is_named_and_no_more() -> None:

@@ -72,12 +72,12 @@ def test_intents_that_only_cost_are_skipped_and_long_ones_are_not(cluster: Clust
 
 
 def test_intents_that_save_round_trips_are_acted_on(cluster: Cluster) -> None:
-    nodes = cluster("memory://*?delay=0.01")
+    nodes = cluster("memory://*?delay=0.005")
     random = np.random.default_rng(1)
 
     def announce(rank: int) -> tuple[np.ndarray, np.ndarray]:
         keys = random.choice(200, 20, replace=False)  # which the other node uses as well
         return keys, keys
 
-    together(*(lambda node=node: skipped(node, SECONDS, announce, 50) for node in nodes))
-    assert max(together(*(lambda node=node: skipped(node, SECONDS, announce, 50) for node in nodes))) < 0.4
+    together(*(lambda node=node: skipped(node, SECONDS, announce, 30) for node in nodes))
+    assert max(together(*(lambda node=node: skipped(node, SECONDS, announce, 30) for node in nodes))) < 0.4

@@ -119,13 +119,15 @@ void Channel::begin_round(double now) {
 // The first channel does it for all, as each of them has a part of every intent.
 void Channel::look_at_clocks(double now) {
     Header &header = segment_.header();
+    const auto told_ahead = uint64_t(header.told_ahead.load(std::memory_order_relaxed));
+    if (told_ahead == 0) return; // nobody has told of a short intent yet
     uint64_t clocks = 0, workers = 0;
     for (uint32_t number = 1; number <= header.slots_used.load(std::memory_order_acquire); number++) {
         const WorkerSlot &slot = segment_.slot(number);
         clocks += slot.clock.load(std::memory_order_relaxed);
         workers += identity_of(slot).is_taken();
     }
-    trials_->observe(now, clocks, workers * uint64_t(header.told_ahead.load(std::memory_order_relaxed)));
+    trials_->observe(now, clocks, workers * told_ahead);
     const auto skips = trials_->acts() ? Skips::none : trials_->is_over() ? Skips::for_long : Skips::for_now;
     header.skips_intents.store(skips, std::memory_order_relaxed);
 }

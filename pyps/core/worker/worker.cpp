@@ -411,6 +411,7 @@ int32_t ps_worker::settle(Until until, double timeout) {
 int32_t ps_worker::follow(uint64_t behind, double timeout) {
     auto held = lock();
     const Header &header = require_open().header();
+    // A replica is counted until its owner has everything that was pushed to it.
     if (!header.has_server() || header.replicas_held.load(std::memory_order_acquire) == 0) return PS_OK;
     double end = monotonic_seconds() + timeout;
     Remote &remote = this->remote(patience_, timeout);
