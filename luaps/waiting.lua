@@ -160,11 +160,15 @@ function waiting.add(Worker, call)
 
    Worker.waitAll = Worker.waitall
 
-   -- A wait after whose end no operation of this worker is under way.
-   local function settle(self, wait, timeout)
+   local function stay(self, wait, timeout)
       local limit = waiting.limit(timeout)
       call(self, C.ps_current_clock, self.number)
       errors.check(waiting.stay(self.handle, limit, wait))
+   end
+
+   -- A wait after whose end no operation of this worker is under way.
+   local function settle(self, wait, timeout)
+      stay(self, wait, timeout)
       self.pending:give_all_back()
    end
 
@@ -176,10 +180,9 @@ function waiting.add(Worker, call)
          return settle(self, C.ps_wait_sync, timeout)
       end
       behind = arguments.whole('behind', behind)
-      call(self, C.ps_current_clock, self.number)
-      errors.check(waiting.stay(self.handle, waiting.limit(timeout), function(handle, seconds)
+      stay(self, function(handle, seconds)
          return C.ps_follow_sync(handle, behind, seconds)
-      end))
+      end, timeout)
    end
 
    -- Wait until no operation or message of this node is under way; `timeout` in seconds.
@@ -200,8 +203,7 @@ function waiting.add(Worker, call)
    -- Wait until all workers of all nodes (processes or threads, Lua or Python) have come to a barrier; `timeout` in
    -- seconds.
    function Worker:barrier(timeout)
-      call(self, C.ps_current_clock, self.number)
-      errors.check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_barrier))
+      stay(self, C.ps_barrier, timeout)
    end
 end
 

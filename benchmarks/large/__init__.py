@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from benchmarks.apps.measure import Training, write
 from benchmarks.harness import Row
 from benchmarks.large.plot import draw
-from benchmarks.network.hosts import Link
+from benchmarks.network import LINK, PLACE
 from benchmarks.network.training import train_on_hosts
 from examples.apps.large import TASKS
 from examples.apps.rows import Rows
@@ -25,10 +24,8 @@ TITLES = {
     "text": "word2vec, 2 x 10^7 keys",
     "clicks": "DLRM, 10^8 keys",
 }
-LINK = Link(0.0005, 1e10)
 PLACES = ((1, "classic"), *((hosts, how) for hosts in (2, 4) for how in ("classic", "intent", "auto")))
 EPOCHS = 6
-PLACE = Path("out")
 
 
 def run(quick: bool) -> list[Row]:

@@ -17,9 +17,7 @@ from benchmarks.network.programs import TIMEOUT, run, running
 NAMESPACES = Path("/run/netns")
 SOURCE = Path(__file__).with_name("relay.cpp")
 MTU = 16384  # bytes of a packet: fewer, larger ones than on a wire, as the relay touches each
-CONGESTION = (
-    "reno"  # sends at once what it may, on every machine; others send bursts at a rate that they estimate
-)
+CONGESTION = "reno"  # sends at once what it may, everywhere; others send bursts at a rate that they estimate
 OF_CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
 CLONE_NEWNET = 0x40000000
 PREFIX = "pt"  # of the names of hosts; a process's number follows

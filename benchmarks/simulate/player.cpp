@@ -114,7 +114,7 @@ void Player::play(Thread &self, const Step &step) {
         break;
     case Step::Kind::sync:
         if (management_ < Management::intent) break;
-        step.start ? worker_->follow(uint64_t(step.start), patience) : worker_->settle(Until::exchanged, patience);
+        worker_->settle(step.start ? Until::told : Until::exchanged, patience, uint64_t(step.start));
         break;
     case Step::Kind::barrier: // as in examples/apps: with what was pushed before at the owners
         worker_->settle(Until::exchanged, patience);

@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.network import LINK
 from benchmarks.network.hosts import Link
 from examples.apps.management import MANAGEMENTS
+from pyps.server import TECHNIQUES
 
 COSTS = Path(__file__).with_name("costs.json")
-TECHNIQUES = {"all": 0, "replication_only": 1, "relocation_only": 2, "auto": 3}
 ETHERNET = (
     1460,
     78,
@@ -255,7 +255,7 @@ class Run:
             "value_length": self.value_length,
             "capacity": self.capacity,
             "management": list(MANAGEMENTS).index(self.management),
-            "techniques": TECHNIQUES[management.techniques],
+            "techniques": TECHNIQUES.index(management.techniques),
             "delay": self.link.delay,
             "rate": self.link.rate,
             "shared_rate": self.shared_rate,

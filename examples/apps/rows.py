@@ -18,9 +18,7 @@ import pyps
 from examples.apps.management import Keys
 from examples.apps.training import EPSILON, Layout, Task
 
-FIRST = (
-    1e-3  # values begin between this and its negative; what a row is worth is that times its table's scale
-)
+FIRST = 1e-3  # values begin between this and its negative; what a row is worth is that times its scale
 MADE = ("used", "all")
 
 

@@ -162,7 +162,7 @@ int32_t ps_follow_sync(ps_worker *worker, int64_t behind, double timeout) {
     return wait_for(worker, "worker", timeout, [behind](ps_worker &w, double limit) {
         if (behind < 1)
             fail(PS_EINVAL, Where{-1, behind, 1}, "behind is %lld; it must be at least 1", (long long)behind);
-        return w.follow(uint64_t(behind), limit);
+        return w.settle(Until::told, limit, uint64_t(behind));
     });
 }
 

@@ -60,12 +60,10 @@ public:
     bool is_finished(int64_t timestamp); // takes in the messages that have arrived first
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    // Wait until what was sent before, and what follows from it, is done: see Until. After PS_EBUSY, call it again to
-    // go on, or with a short timeout to give up.
-    void settle(Until until, double timeout);
-    // Ask whether what was pushed to replicas here is told to their owners, and wait for the answer to the question
-    // that was asked so many questions before. PS_EBUSY: the same.
-    void follow(uint64_t behind, double timeout);
+    // Wait until what was sent before, and what follows from it, is done: see Until. With `behind`, until that is so
+    // which was asked so many questions before. After PS_EBUSY, call it again to go on, or with a short timeout to give
+    // up.
+    void settle(Until until, double timeout, uint64_t behind);
 
 private:
     struct Reserved { // a message that is being written; see reserve()

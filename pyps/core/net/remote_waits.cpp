@@ -92,25 +92,17 @@ void Remote::wait_all(double timeout) {
     if (node != no_node) fail_for(node);
 }
 
-void Remote::settle(Until until, double timeout) {
+void Remote::settle(Until until, double timeout, uint64_t behind) {
     double start = monotonic_seconds();
     Questions &questions = requests_.questions();
     if (!questions.take_kept(until)) {
-        wait_all(timeout);
+        if (until != Until::told) wait_all(timeout);
         requests_.ask(until);
     }
     double left = std::max(start + timeout - monotonic_seconds(), 0.0);
-    if (is_in_time([&] { return questions.is_settled(); }, std::min(left, patience_))) return;
+    if (is_in_time([&] { return questions.is_settled(behind); }, std::min(left, patience_))) return;
     if (patience_ < left) questions.keep(until);
     fail_late(left, patience_, "the exchange with other nodes has");
-}
-
-void Remote::follow(uint64_t behind, double timeout) {
-    Questions &questions = requests_.questions();
-    if (!questions.take_kept(Until::told)) requests_.ask(Until::told);
-    if (is_in_time([&] { return questions.is_settled(behind); }, std::min(timeout, patience_))) return;
-    if (patience_ < timeout) questions.keep(Until::told);
-    fail_late(timeout, patience_, "the exchange with other nodes has");
 }
 
 bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {

@@ -25,7 +25,7 @@ void IntentTrials::observe(double now, uint64_t clocks, uint64_t told_ahead) {
     const double passed = now - since_;
     clocks_ = clocks;
     since_ = now;
-    if (step_ == steps) {
+    if (is_over()) {
         if (now < again_at_) return;
         step_ = 0;
         return begin_step(now);
@@ -46,12 +46,11 @@ bool IntentTrials::is_pause(double seconds, uint64_t clocks) const {
 }
 
 void IntentTrials::begin_step(double now) {
-    if (step_ == steps) return;
+    if (is_over()) return;
     if (step_ == 0) {
         began_ = now;
         found_[false] = found_[true] = {};
     }
-    acts_ = plan[step_];
     skipped_ = 0;
     now_ = {};
 }
@@ -60,18 +59,15 @@ void IntentTrials::end_step(double now) {
     Measured &found = found_[plan[step_]];
     found.seconds += now_.seconds;
     found.clocks += now_.clocks;
-    if (++step_ == steps)
-        decide(now);
-    else
-        begin_step(now);
+    step_++;
+    is_over() ? decide(now) : begin_step(now);
 }
 
 void IntentTrials::decide(double now) {
-    const bool acted = kept_acts_;
+    const bool paid = pays_;
     const double without = found_[false].rate(), with = found_[true].rate();
-    acts_ = acted ? with * clearly >= without : with > without * clearly;
-    kept_ = kept_ == 0 || acts_ != acted ? shortest_kept : std::min(2 * kept_, longest_kept);
-    kept_acts_ = acts_;
+    pays_ = paid ? with * clearly >= without : with > without * clearly;
+    kept_ = kept_ == 0 || pays_ != paid ? shortest_kept : std::min(2 * kept_, longest_kept);
     again_at_ = now + kept_ * (now - began_);
 }
 

@@ -17,9 +17,9 @@ public:
     // Call it often: `now` in seconds, how often clocks of the node's workers have advanced in all, and of how many
     // such advances what is told today is over.
     void observe(double now, uint64_t clocks, uint64_t told_ahead);
-    bool acts() const { return acts_; }
+    bool acts() const { return is_over() ? pays_ : plan[step_]; }
     bool is_over() const { return step_ == steps; } // what was found is kept for now
-    bool is_trying() const { return step_ < steps && moves_; } // observe it every few clocks
+    bool is_trying() const { return !is_over() && moves_; } // observe it every few clocks
 
 private:
     // A trial goes back and forth, so that a speed that only falls or rises favours neither.
@@ -37,7 +37,7 @@ private:
     void decide(double now);
     bool is_pause(double seconds, uint64_t clocks) const;
 
-    bool acts_ = true, moves_ = false;
+    bool moves_ = false;
     int step_ = 0; // `steps`: what was found is kept, until `again_at_`
     uint64_t clocks_ = 0; // as last observed
     double since_ = -1; // when they last advanced; below 0: not known
@@ -45,7 +45,7 @@ private:
     Measured now_, found_[2]; // in this step; without and with acting, in this trial
     double began_ = 0, again_at_ = 0; // this trial; the next one
     double kept_ = 0; // how many times as long as the last trial its result was to be kept; 0: there was none
-    bool kept_acts_ = true; // that result
+    bool pays_ = true; // that result
 };
 
 } // namespace ps

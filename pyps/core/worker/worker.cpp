@@ -335,23 +335,15 @@ void ps_worker::abandon(int64_t timestamp) {
     if (remote_) remote_->abandon(timestamp);
 }
 
-int32_t ps_worker::settle(Until until, double timeout) {
-    auto held = lock();
-    if (!require_open().header().has_server()) return PS_OK;
-    double end = monotonic_seconds() + timeout;
-    Remote &remote = this->remote(patience_, timeout);
-    remote.settle(until, std::max(end - monotonic_seconds(), 0.0));
-    return PS_OK;
-}
-
-int32_t ps_worker::follow(uint64_t behind, double timeout) {
+int32_t ps_worker::settle(Until until, double timeout, uint64_t behind) {
     auto held = lock();
     const Header &header = require_open().header();
+    if (!header.has_server()) return PS_OK;
     // A replica is counted until its owner has everything that was pushed to it.
-    if (!header.has_server() || header.replicas_held.load(std::memory_order_acquire) == 0) return PS_OK;
+    if (until == Until::told && header.replicas_held.load(std::memory_order_acquire) == 0) return PS_OK;
     double end = monotonic_seconds() + timeout;
     Remote &remote = this->remote(patience_, timeout);
-    remote.follow(behind, std::max(end - monotonic_seconds(), 0.0));
+    remote.settle(until, std::max(end - monotonic_seconds(), 0.0), behind);
     return PS_OK;
 }
 

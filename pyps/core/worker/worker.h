@@ -40,8 +40,7 @@ public:
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
     void abandon(int64_t timestamp);
-    int32_t settle(ps::Until until, double timeout);
-    int32_t follow(uint64_t behind, double timeout);
+    int32_t settle(ps::Until until, double timeout, uint64_t behind = 0);
     void begin_setup();
     int32_t end_setup(double timeout);
     bool is_finished(int64_t timestamp);
