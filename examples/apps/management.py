@@ -33,6 +33,8 @@ def relocation(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) ->
 def intent(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> None:
     """Only tell when the keys will be used, as in AdaPM: the nodes relocate or replicate them."""
     kv.intent(keys, start, end)
+    if wait:
+        kv.wait_sync()  # also for keys that are on their way here
 
 
 @dataclass(frozen=True)

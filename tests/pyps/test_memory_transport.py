@@ -125,6 +125,40 @@ def test_messages_of_a_table_take_as_long_as_those_of_its_server(start: Start) -
 
 
 @pytest.mark.slow
+def test_a_pull_follows_pushes_that_are_on_their_way(start: Start) -> None:
+    delay = 0.2
+    _, (kv, _) = start([f"memory://*?delay={delay}"] * 2)
+    pull(kv, 1)  # which introduces the worker to its server
+    out = np.zeros(3, np.int64)
+    begin = time.monotonic()
+    kv.push([1, 3], np.array([5, 7]), asynchronous=True)
+    kv.push([1], np.array([20]), asynchronous=True)
+    pulled = kv.pull([1, 2, 3], out, asynchronous=True)
+    assert time.monotonic() - begin < delay  # the owner has heard nothing
+    kv.wait(pulled)
+    assert time.monotonic() - begin < 3 * delay  # one way there and one back, for all of it
+    assert out.tolist() == [25, 0, 7]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["set", "localize"])
+def test_a_pull_waits_for_other_operations_that_are_on_their_way(start: Start, first: str) -> None:
+    delay = 0.1
+    _, (kv, _) = start([f"memory://*?delay={delay}"] * 2)
+    pull(kv, 1)
+    begin = time.monotonic()
+    if first == "set":
+        kv.set([1], np.array([5]), asynchronous=True)
+    else:
+        kv.localize([1], asynchronous=True)
+    out = np.zeros(1, np.int64)
+    pulled = kv.pull([1], out, asynchronous=True)
+    assert time.monotonic() - begin >= 2 * delay
+    kv.wait(pulled)
+    assert out.tolist() == [5 if first == "set" else 0]
+
+
+@pytest.mark.slow
 def test_a_worker_goes_on_while_what_it_pushed_to_a_replica_is_exchanged(start: Start) -> None:
     delay = 0.2
     _, (owner, kv) = start([f"memory://*?delay={delay}"] * 2)

@@ -37,6 +37,10 @@ public:
     size_t pending() const { return requests_.pending(); }
     // Whether the request must wait for operations on its keys that are on their way: wait_for_keys() waits for them.
     bool conflicts(const ps_request &request);
+    bool may_follow(const ps_request &request) const { return requests_.may_follow(request); }
+    int64_t next_conflict(const ps_request &request, int64_t from) const {
+        return requests_.next_conflict(request, from);
+    }
     void wait_for_keys(const ps_request &request, double timeout);
     int64_t filling(const ps_request &request) const { return requests_.filling(request); }
     // Wait until no earlier pull writes to the request's buffer; throws if such a pull has failed.

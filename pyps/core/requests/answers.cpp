@@ -50,7 +50,7 @@ void Requests::take(const AnswerBatch &answer, NodeId from, ValueBytes values) {
     if (answer.refused) sent.lost_with = no_room;
     if (answer.forwarded && !is_lost && from != header_.from) whereabouts_.note_owner(sent.keys, answer, from);
     if (sent.noted)
-        for (uint32_t i = 0; i < answer.count; i++) keys_.remove(sent.keys[answer.position(i)]);
+        for (uint32_t i = 0; i < answer.count; i++) keys_.remove(sent.keys[answer.position(i)], sent.operation);
     sent.left -= answer.count;
     if (sent.left > 0) return;
     outbox_.ended(sent.operation, sent.began);

@@ -43,7 +43,7 @@ void Requests::ask_again(NodeId lost) {
     std::sort(timestamps.begin(), timestamps.end());
     for (int64_t timestamp : timestamps) {
         auto found = sent_.find(timestamp);
-        const Sent &sent = found->second;
+        Sent &sent = found->second;
         if (sent.abandoned) {
             forget_keys(sent);
             failures_.add(timestamp, lost);
@@ -76,7 +76,7 @@ Requests::Sent Requests::unanswered(const Sent &sent, std::vector<uint32_t> *pos
 // Of an operation that ends before all its keys are answered.
 void Requests::forget_keys(const Sent &sent) {
     for (size_t i = 0; sent.noted && i < sent.keys.size(); i++)
-        if (!sent.is_answered(i)) keys_.remove(sent.keys[i]);
+        if (!sent.is_answered(i)) keys_.remove(sent.keys[i], sent.operation);
 }
 
 void Requests::note_break(NodeId node, double now) { breaks_.push_back({node, now, next_}); }

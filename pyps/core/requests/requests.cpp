@@ -26,24 +26,44 @@ Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings
 // Pulls may overtake pulls, and pushes pushes, so keys are looked at only when operations of another kind are on their
 // way.
 bool Requests::conflicts(const ps_request &request) {
-    uint32_t alike = request.operation == PS_SET ? 0 : underway_[request.operation];
-    if (alike == sent_.size()) return false;
+    if (!is_among_others(Operation(request.operation))) return false;
     for (auto &[timestamp, sent] : sent_) note_keys(sent);
     return next_conflict(request, 0) < request.num_keys;
+}
+
+bool Requests::is_among_others(Operation operation) const {
+    const uint32_t alike = operation == Operation::set ? 0 : underway_[int(operation)];
+    return alike != sent_.size();
 }
 
 int64_t Requests::next_conflict(const ps_request &request, int64_t from) const {
     const int64_t *end = request.keys + request.num_keys;
     return std::find_if(request.keys + from, end,
-                        [&](int64_t key) { return keys_.conflicts(uint64_t(key), uint8_t(request.operation)); }) -
+                        [&](int64_t key) { return keys_.conflicts(uint64_t(key), Operation(request.operation)); }) -
            request.keys;
+}
+
+// Where keys have backups, an owner may answer a pull before a push that came earlier, whose backups are on their way.
+// Where a replica here is about to end, what was pushed to it may come to the owner after the pull.
+bool Requests::may_follow(const ps_request &request) const {
+    if (request.operation != PS_PULL || shape_.channels().channels() > 1 || settings_.asks_again) return false;
+    std::vector<Key> keys;
+    for (int64_t i = 0; (i = next_conflict(request, i)) < request.num_keys; i++) {
+        if (!keys_.are_all_at_home(Key(request.keys[i]))) return false;
+        keys.push_back(Key(request.keys[i]));
+    }
+    std::vector<NodeId> nodes(keys.size(), header_.from);
+    whereabouts_.find(keys, &nodes);
+    for (size_t i = 0; i < keys.size(); i++)
+        if (nodes[i] == header_.from && nodes[i] != rule_.home(keys[i])) return false;
+    return true;
 }
 
 void Requests::note_keys(Sent &sent) {
     if (sent.noted) return;
     sent.noted = true;
     for (size_t i = 0; i < sent.keys.size(); i++)
-        if (!sent.is_answered(i)) keys_.add(sent.keys[i], uint8_t(sent.operation));
+        if (!sent.is_answered(i)) keys_.add(sent.keys[i], sent.operation, !sent.strays.empty() && sent.strays[i]);
 }
 
 int64_t Requests::filling(const ps_request &request) const {
@@ -160,7 +180,7 @@ uint32_t Requests::behind(int64_t timestamp) {
     return uint32_t(std::min<int64_t>(timestamp - std::min(oldest_, first_given_up_), UINT32_MAX));
 }
 
-void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions) {
+void Requests::depart(int64_t timestamp, Sent &sent, std::vector<uint32_t> positions) {
     RequestBatch head;
     head.operation = sent.operation;
     head.node = header_.from;
@@ -177,16 +197,30 @@ void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t>
 }
 
 // The nodes to ask: where each key was seen last, or its home. Keys that are on their way to this node or have a
-// replica here go to this node's own server, and so does a localize. What is about rows goes to the homes.
-std::vector<NodeId> Requests::targets_of(const Sent &sent) const {
+// replica here go to this node's own server, and so does a localize. What is about rows goes to the homes, and so does
+// a pull that follows a push, wherever its key was seen since.
+std::vector<NodeId> Requests::targets_of(Sent &sent) const {
     std::vector<NodeId> targets(sent.keys.size(), header_.from);
     if (sent.operation == Operation::localize) return targets;
     if (is_about_rows(sent.operation))
         targets.assign(targets.size(), no_node);
     else
         whereabouts_.find(sent.keys, &targets);
-    for (size_t i = 0; i < targets.size(); i++)
-        if (targets[i] == no_node || !rule_.is_member(targets[i])) targets[i] = rule_.home(sent.keys[i]);
+    const bool may_follow = sent.operation == Operation::pull && is_among_others(sent.operation);
+    auto follows = [&](Key key) {
+        return may_follow && keys_.conflicts(key, sent.operation) && keys_.are_all_at_home(key);
+    };
+    for (size_t i = 0; i < targets.size(); i++) {
+        const Key key = sent.keys[i];
+        const bool is_known = targets[i] != no_node && rule_.is_member(targets[i]);
+        if (is_known && !follows(key)) {
+            if (targets[i] == rule_.home(key)) continue;
+            sent.strays.resize(targets.size());
+            sent.strays[i] = true;
+        } else {
+            targets[i] = rule_.home(key);
+        }
+    }
     return targets;
 }
 

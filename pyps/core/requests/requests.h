@@ -5,7 +5,7 @@
 //
 // What always holds:
 // - Pulls may overtake pulls, and pushes pushes. Sets on one key may not overtake each other, nor may operations of
-//   different kinds: conflicts() tells before anything is done.
+//   different kinds: conflicts() tells before anything is done. A pull may follow pushes on the same way: may_follow().
 // - A buffer is written only while its pull is on its way and not abandoned, and no two pulls write to the same memory.
 // - Every operation ends once: it is answered key by key, or its failure is kept until the caller takes it.
 // - Messages belong to an epoch. Questions of a former epoch are over, and so are their answers.
@@ -54,6 +54,10 @@ public:
     bool conflicts(const ps_request &request);
     // Position of the next key with a conflict; num_keys if none is left.
     int64_t next_conflict(const ps_request &request, int64_t from) const;
+    // Whether a request with conflicts may be sent at once: it is a pull, and each of its keys with a conflict goes to
+    // its home as all before it did. These come there in their order, and keep it on the way on to the key's owner
+    // (protocol.h). Such a key must not be pulled here, though it may have come here meanwhile.
+    bool may_follow(const ps_request &request) const;
     int64_t filling(const ps_request &request) const; // the timestamp of the pull, or -1
     // The request must also wait for room. What is larger than the limit has room when nothing else is on its way.
     const InFlight &in_flight() const { return in_flight_; }
@@ -111,6 +115,7 @@ private:
         char *values = nullptr; // null for a pull that was abandoned: the values are dropped
         Bytes kept; // the values of a write that may be asked for again: the caller's memory may change meanwhile
         std::vector<bool> answered; // empty: no key is answered
+        std::vector<bool> strays; // which keys went to another node than their homes; empty: none
         uint64_t left = 0;
         double began = 0;
         uint64_t bytes = 0; // what it takes of in_flight_
@@ -136,10 +141,11 @@ private:
     int64_t send(Sent sent, double now);
     void keep_values(Sent &sent) const;
     uint32_t behind(int64_t timestamp);
-    void depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions = {});
+    void depart(int64_t timestamp, Sent &sent, std::vector<uint32_t> positions = {});
     void ask_again(NodeId lost);
     Sent unanswered(const Sent &sent, std::vector<uint32_t> *positions) const;
-    std::vector<NodeId> targets_of(const Sent &sent) const;
+    std::vector<NodeId> targets_of(Sent &sent) const;
+    bool is_among_others(Operation operation) const; // whether operations of other kinds are on their way
     void announce(uint32_t channel, const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
     template <class Message>
     void send_to_own_channels(Message &&message);

@@ -147,17 +147,27 @@ int32_t ps_worker::run_here(ps_request &request) {
 }
 
 // Wait for operations on their way that must end before the request begins. False: there are some, and PS_NOWAIT is
-// set.
-bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
+// set. `follows`: becomes true instead of a wait if the request may be sent behind them.
+bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline, bool *follows) {
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (has_remote_work() && remote_->conflicts(request)) {
         if (!may_wait) return false;
-        remote_->wait_for_keys(request, deadline.left());
+        if (follows && remote_->may_follow(request))
+            *follows = true;
+        else
+            remote_->wait_for_keys(request, deadline.left());
     }
     if (has_remote_work() && !is_buffer_free(request)) {
         if (!may_wait) return false;
         remote_->wait_for_buffer(request, deadline);
     }
+    return true;
+}
+
+// Whether all keys of the request with conflicts are at these positions.
+bool ps_worker::are_left(const ps_request &request, const std::vector<int64_t> &positions) const {
+    for (int64_t i = 0; (i = remote_->next_conflict(request, i)) < request.num_keys; i++)
+        if (!std::binary_search(positions.begin(), positions.end(), i)) return false;
     return true;
 }
 
@@ -194,7 +204,8 @@ void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
 int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
-    if (!wait_for_order(request, deadline)) return PS_EBUSY;
+    bool follows = false;
+    if (!wait_for_order(request, deadline, &follows)) return PS_EBUSY;
     if (!may_wait) {
         if (is_for_server(request) || !all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
         int32_t code = run_here(request);
@@ -219,8 +230,14 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         return PS_OK;
     }
     Elsewhere elsewhere;
+    const int64_t done = request.done;
     int32_t code = run_local(segment, latches_, request, &elsewhere);
     if (code != PS_OK) return code;
+    if (follows && !are_left(request, elsewhere.positions)) { // a key has come here, perhaps before what was pushed
+        remote_->wait_for_keys(request, deadline.left());
+        request.done = done;
+        return begin_everywhere(request, deadline);
+    }
     count(request, elsewhere.positions.size());
     if (!elsewhere.positions.empty()) request.timestamp = remote().start(request, elsewhere.positions);
     return PS_OK;

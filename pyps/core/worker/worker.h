@@ -76,7 +76,8 @@ private:
     void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
     int32_t pull_from_here(ps_request &request);
-    bool wait_for_order(const ps_request &request, ps::Deadline &deadline);
+    bool wait_for_order(const ps_request &request, ps::Deadline &deadline, bool *follows = nullptr);
+    bool are_left(const ps_request &request, const std::vector<int64_t> &positions) const;
     int32_t begin_everywhere(ps_request &request, ps::Deadline &deadline);
     bool is_buffer_free(const ps_request &request);
     static int64_t end_of(int64_t start, int64_t end);

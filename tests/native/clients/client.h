@@ -58,6 +58,7 @@ private:
     void check_sent(const Record &record, int64_t timestamp, const std::vector<NodeId> &targets); // the first of sent_
     void check_asked_again(int64_t timestamp, const Record &record);
     bool is_done_here(Operation operation, Key key) const;
+    bool is_underway(Key key) const; // of an operation other than a pull
     std::vector<NodeId> expected_targets(const std::vector<Key> &keys) const;
     void start(const ps_request &request, Record record);
     void expect(const AnswerBatch &answer, NodeId from, ValueBytes values, Record &record);
@@ -108,6 +109,7 @@ private:
     uint64_t asked_ = 0;
     std::vector<uint64_t> settled_; // by channel
     bool introduced_ = false, is_dead_ = false;
+    bool follows_ = false; // the last request went behind others, to the homes of its keys
 };
 
 } // namespace ps::clients

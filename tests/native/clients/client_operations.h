@@ -92,10 +92,19 @@ inline bool Client::must_wait(const ps_request &request, const Record &record) {
     bool conflicts = requests_.conflicts(request);
     REQUIRE(conflicts ? may : !must);
     if (conflicts) REQUIRE(requests_.next_conflict(request, 0) < request.num_keys);
+    follows_ = conflicts && requests_.may_follow(request);
+    for (Key key : record.keys) // what has come here is not pulled before what was pushed elsewhere
+        if (is_underway(key) && is_done_here(operation, key)) follows_ = false;
     int64_t filling = requests_.filling(request);
     REQUIRE((filling >= 0) == fills);
     if (fills) REQUIRE(records_.at(filling).fills(record.memory, record.begin, record.end));
-    return conflicts || fills;
+    return (conflicts && !follows_) || fills;
+}
+
+inline bool Client::is_underway(Key key) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const auto &known) {
+        return known.second.operation != Operation::pull && known.second.has_unanswered(key);
+    });
 }
 
 inline uint64_t Client::bytes_in_flight() const {
@@ -132,6 +141,7 @@ inline std::vector<NodeId> Client::expected_targets(const std::vector<Key> &keys
     for (size_t i = 0; i < keys.size(); i++) {
         NodeId seen = seen_.at(i);
         bool is_member = std::count(members_.begin(), members_.end(), seen);
+        if (follows_ && is_underway(keys[i])) is_member = false; // it goes home
         uint64_t turn = shape_.is_range ? keys[i] : mix(keys[i]) >> 32;
         NodeId home = NodeId(turn % shape_.places());
         if (!std::count(members_.begin(), members_.end(), home)) {
