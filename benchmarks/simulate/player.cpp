@@ -185,6 +185,7 @@ void Player::tell(const Step &step) {
     }
     const int64_t clock = worker_->current_clock();
     worker_->intent(step.keys.data(), count, clock + step.start, clock + step.end);
+    if (step.kind == Step::Kind::tell_and_wait) worker_->settle(Until::exchanged, patience);
 }
 
 } // namespace ps::simulate
