@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -66,14 +66,21 @@ def plan(quick: bool) -> Plan:
     return [run for run in every if run[1] == 2 or run[1:] == (1, "classic")] if quick else every
 
 
-def train_all(runs: Plan, quick: bool, by: Callable[..., Sequence[Epoch]] = train) -> list[Training]:
-    """Train one after another, by a function with the arguments of `train`; tell on the standard error how it goes."""
+def train_all(
+    runs: Plan,
+    quick: bool,
+    by: Callable[..., Sequence[Epoch]] = train,
+    longer: Mapping[str, int] | None = None,
+) -> list[Training]:
+    """Train one after another, by a function with the arguments of `train`; tell on the standard error how it goes.
+
+    `longer` names apps that are trained so many times as many epochs, but by `quick`.
+    """
     trained = []
     tasks = {app: APPS[app].small() if quick else APPS[app].large() for app in {run[0] for run in runs}}
     for number, (app, nodes, management) in enumerate(runs, 1):
-        epochs = by(
-            tasks[app], management=management, nodes=nodes, epochs=2 if quick else APPS[app].large_epochs
-        )
+        count = 2 if quick else APPS[app].large_epochs * (longer or {}).get(app, 1)
+        epochs = by(tasks[app], management=management, nodes=nodes, epochs=count)
         done = Training(app, management, nodes, tasks[app].metric, epochs)
         trained.append(done)
         print(
