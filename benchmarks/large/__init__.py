@@ -25,7 +25,7 @@ TITLES = {
     "clicks": "DLRM, 10^8 keys",
 }
 PLACES = ((1, "classic"), *((hosts, how) for hosts in (2, 4) for how in ("classic", "intent", "auto")))
-EPOCHS = 6
+EPOCHS = 12  # with auto nodes try something in about four of them
 
 
 def run(quick: bool) -> list[Row]:
