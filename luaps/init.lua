@@ -73,6 +73,7 @@ local SERVER = {
    eviction = false,
    max_age = false,
    admission = false,
+   compression = false,
    trace_keys = {},
 }
 
@@ -113,6 +114,9 @@ local SERVER = {
 -- - admission: without num_keys, how often a key is used before it exists, 1 (the default) to 255. A call that pulls or
 --   pushes the key is a use. Until the use with this number a pull gives the value that the key will begin with, and a
 --   push is dropped; localize and intents do nothing. A set makes the key at once. The same on all nodes.
+-- - compression: how what is pushed to replicas becomes shorter on its way to the owners, for float32 and float64:
+--   'bfloat16', which rounds each element, or 'top_k:share=0.1' or {'top_k', share = 0.1}, which sends the largest
+--   tenth of them. What is left out goes with later pushes, or with wait_sync and quiesce. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes, without num_keys and for named tables the ZeroMQ library is needed: the file that the environment

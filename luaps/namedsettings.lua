@@ -1,4 +1,5 @@
--- Optimizers and initializers as a server's options: a text ('adagrad:lr=0.1') or a table ({'adagrad', lr = 0.1}).
+-- Optimizers, initializers and compression as a server's options: a text ('adagrad:lr=0.1') or a table
+-- ({'adagrad', lr = 0.1}).
 local errors = require 'luaps.errors'
 
 local namedsettings = {}

@@ -7,6 +7,7 @@ local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
 local members = require 'luaps.members'
+local namedsettings = require 'luaps.namedsettings'
 local names = require 'luaps.names'
 local optimizers = require 'luaps.optimizers'
 local sampling = require 'luaps.sampling'
@@ -85,6 +86,8 @@ function node.create(options)
    fields.in_flight = arguments.whole('in_flight', options.in_flight, 0)
    fields.server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1)
    fields.replicas = arguments.whole('replicas', options.replicas, 0, 2^31 - 1)
+   fields.compression = namedsettings.text(options.compression, 'compression',
+      "a text like 'bfloat16' or a table like {'top_k', share = 0.1}")
    fields.places = options.places and arguments.whole('places', options.places, 1, 2^31 - 1) or 0
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server

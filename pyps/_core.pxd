@@ -55,6 +55,7 @@ cdef extern from "ps.h" nogil:
         int32_t eviction
         double max_age
         int32_t admission
+        const char *compression
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -204,6 +205,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity)
     int32_t ps_node_get_initializer(ps_node *node, char *text, size_t capacity)
     int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity)
+    int32_t ps_read_compression(const char *compression, char *text, size_t capacity)
     int32_t ps_node_tune(ps_node *node, const char *settings)
     int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
     int32_t ps_node_row_sizes(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *lengths, int64_t *bytes)

@@ -119,6 +119,13 @@ def read_initializer(initializer):
     return text.decode()
 
 
+def read_compression(compression):
+    """Check a compression like "top_k:share=0.1"; return it with all of its settings, or "" for none."""
+    cdef char text[512]
+    check(ps_read_compression(encoded(compression, "compression"), text, sizeof(text)))
+    return text.decode()
+
+
 def load_zmq(path):
     """Open the ZeroMQ library that nodes use; only the first call in a process does so."""
     check(ps_load_zmq(encoded(path, "path")))

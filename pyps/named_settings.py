@@ -1,4 +1,4 @@
-"""Optimizers and initializers as a server's options: objects, or texts like ``adagrad:lr=0.1``."""
+"""Optimizers, initializers and compression as a server's options: objects, or texts like ``adagrad:lr=0.1``."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ def initializer_text(initializer: Any) -> str:
         It is no initializer.
     """
     return _text(initializer, "initializer", "pyps.initializers", _core.read_initializer)
+
+
+def compression_text(compression: str | None) -> str:
+    """Return how deltas are compressed, with all settings, as text; empty if they go whole.
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is no such compression.
+    """
+    if compression is not None and not isinstance(compression, str):
+        raise TypeError(
+            f"compression must be a text like 'bfloat16' or None, not {type(compression).__name__}"
+        )
+    return _core.read_compression(compression) if compression else ""
 
 
 def _text(given: Any, what: str, module: str, read: Callable[[str], str]) -> str:

@@ -16,7 +16,7 @@ from pyps.contents import capacity_of, eviction_number, seconds_of_age, uses_of_
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
-from pyps.named_settings import initializer_text
+from pyps.named_settings import compression_text, initializer_text
 from pyps.node import Node
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
@@ -127,6 +127,13 @@ class Server(Node):
         dropped, though it counts as done; localize and intents do nothing. A set makes the key at once. A key that has
         gone is counted anew. The counts may let a key exist early, and fall with time, see the guide. The same on all
         nodes.
+    compression : str, optional
+        How what is pushed to replicas becomes shorter on its way to the keys' owners, for float32 and float64.
+        "bfloat16": each element is rounded to the nearest bfloat16. "top_k:share=0.1": the largest tenth of the
+        elements of each message by magnitude, at least one, as positions and values. What is left out stays at the
+        replica, which its workers read, and goes with later pushes to the key; `wait_sync` and `quiesce` send all of
+        it, as does the end of the replica. By default, or with "none", all goes at once. Named tables do as their
+        server does. The same on all nodes.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -183,6 +190,7 @@ class Server(Node):
         eviction: str | None = None,
         max_age: float | None = None,
         admission: int = 1,
+        compression: str | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
         metrics_port: int | None = None,
@@ -235,6 +243,7 @@ class Server(Node):
             eviction=eviction_number(eviction),
             max_age=seconds_of_age(max_age),
             admission=uses_of_admission(admission),
+            compression=compression_text(compression),
         )
         if curve is not None:
             zeromq.load()

@@ -1,7 +1,9 @@
 """What replicas cost in quality: each training several times, from other first values, in other orders.
 
 `python -m benchmarks.apps.spread` trains word vectors and the plain factorization on one node, and on two and four with
-intents; `--without` takes away one of the things that keep the quality, to see what it is good for.
+intents; `--without` takes away one of the things that keep the quality, to see what it is good for, and `--compression`
+has deltas compressed. Bytes are those of the loopback: of all programs, unless this one has a network of its own
+(`unshare --net sh -c 'ip link set lo up && ...'`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from examples.apps.corpus import king_james
 from examples.apps.entries import made
@@ -37,6 +40,11 @@ class Place:
     workers: int
     management: str
 
+    @property
+    def replicates(self) -> bool:
+        """Whether nodes have replicas, whose deltas may be compressed."""
+        return self.nodes > 1 and MANAGEMENTS[self.management].replicates
+
     def __str__(self) -> str:
         return f"{self.nodes} x {self.workers} {self.management}"
 
@@ -50,14 +58,37 @@ PLACES = (
 )
 
 
-def qualities(
-    task: Learner, epochs: int, place: Place, management: Management, seeds: int
-) -> Iterator[float]:
+@dataclass(frozen=True)
+class Run:
+    """What was seen in one training: the quality in the end, and what an epoch took."""
+
+    quality: float
+    core_seconds: float
+    megabytes: float
+
+
+def runs(
+    task: Learner, epochs: int, place: Place, management: Management, seeds: int, compression: str | None
+) -> Iterator[Run]:
     """Train once for each seed."""
     for seed in range(1, seeds + 1):
-        one = replace(task, seed=seed)
-        seen = train(one, management=management, nodes=place.nodes, workers=place.workers, epochs=epochs)
-        yield seen[-1].quality
+        before = loopback_bytes()
+        seen = train(
+            replace(task, seed=seed),
+            management=management,
+            nodes=place.nodes,
+            workers=place.workers,
+            epochs=epochs,
+            compression=compression,
+        )
+        core_seconds = statistics.median(epoch.core_seconds for epoch in seen[1:])
+        yield Run(seen[-1].quality, core_seconds, (loopback_bytes() - before) / epochs / 1e6)
+
+
+def loopback_bytes() -> int:
+    """Return how many bytes have passed the loopback."""
+    lines = Path("/proc/self/net/dev").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.split()[0] == "lo:")
 
 
 def without(what: Sequence[str], task: Learner, management: Management) -> tuple[Learner, Management]:
@@ -79,23 +110,42 @@ def main(argv: Sequence[str] | None = None) -> None:
         "tasks", nargs="*", metavar="task", default=["word2vec", "plain"], help=", ".join(TASKS)
     )
     parser.add_argument("--without", action="append", choices=WITHOUT, default=[])
+    parser.add_argument("--compression", action="append", help="as for pyps.Server; several take turns")
     parser.add_argument("--nodes", action="append", type=int, choices=(1, 2, 4), help="only so many nodes")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args(argv)
     unknown = sorted(set(options.tasks) - set(TASKS))
     if unknown:
         parser.error(f"no task named {', '.join(unknown)}; there are: {', '.join(TASKS)}")
-    print("task, nodes x workers, management: mean, standard deviation, least to greatest")
+    print(
+        "task, nodes x workers, management: quality, mean, standard deviation, least to greatest; of an epoch"
+    )
     for name in options.tasks:
         make, epochs = TASKS[name]
-        for place in (one for one in PLACES if not options.nodes or one.nodes in options.nodes):
+        for place in PLACES:
+            if (options.nodes and place.nodes not in options.nodes) or (
+                options.compression and not place.replicates
+            ):
+                continue
             task, management = without(options.without, make(), MANAGEMENTS[place.management])
-            seen = list(qualities(task, epochs, place, management, options.seeds))
-            spread = statistics.stdev(seen) if len(seen) > 1 else 0.0
-            print(
-                f"{name}, {place}: {statistics.mean(seen):.3f} {spread:.3f}, {min(seen):.3f} to {max(seen):.3f}",
-                flush=True,
-            )
+            turns = [
+                runs(task, epochs, place, management, options.seeds, compression)
+                for compression in options.compression or [None]
+            ]
+            of_turns = zip(*zip(*turns, strict=True), strict=True)
+            for compression, seen in zip(options.compression or [""], of_turns, strict=True):
+                print(f"{name}, {place} {compression}: {summary(seen)}", flush=True)
+
+
+def summary(seen: Sequence[Run]) -> str:
+    """Describe the trainings of several seeds."""
+    qualities = [run.quality for run in seen]
+    spread = statistics.stdev(qualities) if len(qualities) > 1 else 0.0
+    return (
+        f"{statistics.mean(qualities):.3f} {spread:.3f}, {min(qualities):.3f} to {max(qualities):.3f}; "
+        f"{statistics.median(run.core_seconds for run in seen):.2f} s of cores, "
+        f"{statistics.median(run.megabytes for run in seen):.1f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -342,6 +342,7 @@ def train(
     begin: Callable[[int], str] | None = None,
     layout: Layout | None = None,
     begin_worker: Callable[[int], None] | None = None,
+    compression: str | None = None,
 ) -> list[Epoch]:
     """Train on a cluster of this machine.
 
@@ -357,6 +358,8 @@ def train(
         As for `cluster.run`.
     layout : Layout, optional
         Where the parameters are; by default in a range of keys that all exist from the beginning.
+    compression : str, optional
+        As for `pyps.Server`.
 
     Returns
     -------
@@ -375,7 +378,7 @@ def train(
         epochs,
         layout,
         value_lengths=layout.lengths,
-        options=layout.options(),
+        options={**layout.options(), "compression": compression},
         techniques=management.techniques,
         nodes=nodes,
         workers=workers,

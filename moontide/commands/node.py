@@ -95,6 +95,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="N",
         help="with --capacity: a key exists from its N-th use on, at most 255 (%(default)s)",
     )
+    shape.add_argument(
+        "--compression",
+        metavar="TEXT",
+        help="how pushes to replicas become shorter on their way, bfloat16 or like top_k:share=0.1 (they do not)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -264,6 +269,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "eviction",
         "max_age",
         "admission",
+        "compression",
     )
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout", "places", "join")

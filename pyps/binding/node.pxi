@@ -36,13 +36,15 @@ cdef class Node(Member):
         Seconds.
     admission : int
         As ps_node_options has it.
+    compression : str
+        As ps_node_options has it; empty if deltas go whole. A table's is that of its node.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
                  replicas=0, places=0, optimizer="", initializer="", eviction=0, max_age=None, admission=0, hash="",
-                 Node beside=None, name=""):
+                 compression="", Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -51,6 +53,7 @@ cdef class Node(Member):
         cdef bytes rule = encoded(optimizer, "optimizer")
         cdef bytes first = encoded(initializer, "initializer")
         cdef bytes of_texts = encoded(hash, "hash")
+        cdef bytes shorter = encoded(compression, "compression")
         cdef bytes table = encoded(name, "name")
         cdef const char *called = table
         cdef const ps_node_options *wanted = &options
@@ -81,6 +84,7 @@ cdef class Node(Member):
             options.max_age = seconds(max_age, "max_age")
             options.admission = <int32_t> whole(admission, "admission", INT32_MAX)
             if beside is None:
+                options.compression = shorter
                 options.latch_timeout = seconds(latch_timeout, "latch_timeout")
                 options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
                 options.node = <int32_t> whole(rank, "rank", INT32_MAX)

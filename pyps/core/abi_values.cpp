@@ -1,4 +1,4 @@
-// The functions of ps.h about optimizers and initializers.
+// The functions of ps.h about optimizers, initializers and compression.
 #include <cstdio>
 
 #include "abi.h"
@@ -32,6 +32,14 @@ int32_t ps_node_get_initializer(ps_node *node, char *text, size_t capacity) {
 int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity) {
     return guarded([&] {
         const Initializer read = Initializer::read(&require(initializer, "initializer"));
+        std::snprintf(&require(text, "text"), capacity, "%s", read.describe().c_str());
+        return int32_t(PS_OK);
+    });
+}
+
+int32_t ps_read_compression(const char *compression, char *text, size_t capacity) {
+    return guarded([&] {
+        const Compression read = Compression::read(&require(compression, "compression"), PS_FLOAT32);
         std::snprintf(&require(text, "text"), capacity, "%s", read.describe().c_str());
         return int32_t(PS_OK);
     });

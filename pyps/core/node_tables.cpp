@@ -25,8 +25,11 @@ std::string place_beside(const std::string &endpoint, uint64_t number) {
     return "memory://*?beside=" + endpoint.substr(endpoint.rfind('/') + 1);
 }
 
-ps_node_options beside(const Header &header, const TableOptions &table, size_t first, uint64_t number) {
+// `compression`: of the node's deltas, as text.
+ps_node_options beside(const Header &header, const TableOptions &table, const std::string &compression, size_t first,
+                       uint64_t number) {
     ps_node_options options = table.for_node();
+    if (Compression::takes(table.dtype)) options.compression = compression.c_str();
     options.max_workers = int32_t(header.max_workers);
     options.latch_timeout = header.latch_timeout;
     options.num_nodes = int32_t(first);
@@ -93,7 +96,8 @@ std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &seg
     const Header &header = segment->header();
     auto make = [segment](const Declaration &declared, uint64_t number) {
         const TableOptions table = TableOptions::read(declared.options);
-        const ps_node_options options = beside(segment->header(), table, declared.first.size(), number);
+        const std::string compression = segment->header().compression.describe();
+        const ps_node_options options = beside(segment->header(), table, compression, declared.first.size(), number);
         std::unique_ptr<ps_node> node(ps_node::create(options, PushRule::read(table.optimizer),
                                                       Initializer::read(table.initializer), Part::table,
                                                       declared.first));

@@ -140,6 +140,12 @@ typedef struct ps_node_options {
      * all nodes. */
     int32_t admission;
     int32_t reserved6;
+    /* How what is pushed to replicas becomes shorter on its way to the keys' owners: "bfloat16", which rounds each
+     * element, or "top_k:share=0.1", which sends the largest tenth of the elements of each delta, at least one. What is
+     * left out stays at the replica and goes with a later delta, all of it with the last one, and for ps_wait_sync and
+     * ps_quiesce. Null, empty or "none": deltas go whole. Only for PS_FLOAT32 and PS_FLOAT64; tables of the node whose
+     * dtype is one of these do as it does. The same on all nodes. */
+    const char *compression;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -382,6 +388,7 @@ int32_t ps_node_get_optimizer(ps_node *node, char *text, size_t capacity);
 int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity); /* the same for one that no node has */
 int32_t ps_node_get_initializer(ps_node *node, char *text, size_t capacity); /* the same for ::initializer; 512 bytes */
 int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity);
+int32_t ps_read_compression(const char *compression, char *text, size_t capacity); /* of ps_node_options; "": none */
 /* Change settings, for example "lr=0.05": at once for all processes of this node, soon for those of all nodes, and
  * everywhere when a barrier is over to which this process comes later. If several nodes change the same setting, one of
  * them wins, the same one everywhere. PS_EINVAL names what is wrong; then nothing changes. */

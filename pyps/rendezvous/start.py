@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import WaitTimeoutError
-from pyps.named_settings import initializer_text, optimizer_text
+from pyps.named_settings import compression_text, initializer_text, optimizer_text
 from pyps.node import Job, Node
 from pyps.rendezvous.door import Door
 from pyps.rendezvous.guests import Guests, be_guest
@@ -117,6 +117,7 @@ class Wanted:
         options["admission"] = self.options.get("admission", 1)
         options["max_age"] = self.options.get("max_age") or "none"
         options["optimizer"] = optimizer_text(self.options.get("optimizer")) or "none"
+        options["compression"] = compression_text(self.options.get("compression")) or "none"
         options["initializer"] = initializer_text(self.options.get("initializer")) or "zeros"
         return describe(
             num_nodes,

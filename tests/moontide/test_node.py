@@ -244,6 +244,7 @@ def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
         (["--num-keys=3", "--dtype=text"], "text"),
         (["--num-keys=3", "--optimizer=adagrad:lr=-1"], "lr is -1; it must be in [0, inf)"),
         (["--num-keys=3", "--initializer=ones"], "initializer ones is unknown"),
+        (["--num-keys=3", "--compression=top_k", "--dtype=int64"], "for float32 and float64, not for int64"),
         (["--num-keys=3", "--rank=1"], "say nothing without nodes"),
         (["--num-keys=3", "--leave"], "--leave needs --replicas"),
         (["--num-keys=3", "--rendezvous=here", "--num-nodes=2", "--rank=0"], "tcp://host:port"),

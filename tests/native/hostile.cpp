@@ -27,7 +27,9 @@ struct Pair {
     std::vector<ps_node *> nodes;
     std::vector<std::string> endpoints;
 
-    explicit Pair(int32_t server_threads) {
+    explicit Pair(int32_t server_threads, const std::string &compression = "") {
+        if (!compression.empty()) options.dtype = PS_FLOAT64;
+        options.compression = compression;
         options.server_threads = server_threads;
         options.num_keys = shape.is_range ? int64_t(shape.num_keys()) : 0;
         options.capacity = shape.is_range ? 0 : 100'000;
@@ -148,7 +150,10 @@ Bytes from(Bytes message, NodeId node, uint32_t worker) {
 }
 
 int64_t insiders(long messages) {
-    Pair pair(1 + int32_t(draw(3)));
+    const auto threads = 1 + int32_t(draw(3));
+    const bool rounds = draw(2);
+    shape.of_deltas = Packing(rounds ? Packing::Kind::bfloat16 : Packing::Kind::top_k, sizeof(double), 0.2);
+    Pair pair(threads, rounds ? "bfloat16" : "top_k:share=0.2");
     constexpr uint32_t number = 7;
     Sender node(pair.endpoints[1], name_of_node(2, cluster)),
         worker(pair.endpoints[1], name_of_worker(2, number, cluster));
@@ -183,6 +188,7 @@ int main(int count, char **arguments) {
     long dropped = 0;
     for (bool is_range : {true, false}) {
         shape.is_range = is_range;
+        shape.of_deltas = Packing();
         strangers(each);
         for (long sent = 0; sent < each; sent += per_cluster) dropped += insiders(std::min(per_cluster, each - sent));
     }

@@ -200,6 +200,8 @@ private:
         for (int left = 60; left > 0; left = is_anybody_leaving() ? 60 : left - 1) {
             REQUIRE(++rounds < 1000);
             for (auto &node : world_.nodes) all_go_on(node->store);
+            if (world_.sends_parts && left == 30) // rests go as well
+                for (NodeId node : world_.members()) world_.nodes[node]->protocol.mark();
             exchange_everywhere();
             while (deliver(world_)) check_owners(world_);
         }

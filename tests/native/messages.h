@@ -22,12 +22,14 @@ inline constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
 
 inline struct SmallShape : Shape {
     bool is_range = true;
+    Packing of_deltas;
 
     KeySpace keys() const override { return is_range ? KeySpace::range(num_keys()) : KeySpace::any(2); }
     uint64_t num_keys() const { return 50; }
     Key key(uint64_t number) const { return is_range ? number : Key(number % 5 == 0) << length_class_at | number; }
     NodeId home(Key key) const { return HomeRule::of_all(places(), keys()).home(key); }
     NodeId places() const override { return 4; }
+    Packing packing() const override { return of_deltas; }
     uint64_t value_bytes(Key key) const override {
         return (is_range ? key % 5 == 0 : keys().length_class(key) == 1) ? 40 : 8;
     }
@@ -35,6 +37,8 @@ inline struct SmallShape : Shape {
 
 inline std::mt19937_64 random_bits(1);
 inline uint64_t draw(uint64_t below) { return random_bits() % below; }
+
+inline Packing some_packing() { return Packing(Packing::Kind(draw(3)), draw(2) ? sizeof(float) : sizeof(double), 0.2); }
 
 inline uint64_t some_sequence() { return draw(99) << draw(50); }
 
@@ -160,14 +164,37 @@ inline Bytes some_transfer() {
     return batch.encode(header());
 }
 
+template <class Element>
+Bytes some_part_of(uint64_t length, bool is_dense, uint64_t most) {
+    std::vector<Element> elements(length);
+    for (uint64_t left = is_dense ? length : draw(most + 1); left > 0; left--)
+        elements[is_dense ? left - 1 : draw(length)] = Element(draw(255)) - 127;
+    Bytes part(length * sizeof(Element));
+    std::memcpy(part.data(), elements.data(), part.size());
+    return part;
+}
+
+// Of a delta: numbers that a bfloat16 holds, or few of them.
+inline Bytes some_part(uint64_t bytes) {
+    const Packing &packing = shape.of_deltas;
+    const bool is_dense = packing.kind() == Packing::Kind::bfloat16;
+    const uint64_t length = packing.elements(bytes), most = packing.most_elements(bytes);
+    return packing.element_bytes() == sizeof(float) ? some_part_of<float>(length, is_dense, most)
+                                                    : some_part_of<double>(length, is_dense, most);
+}
+
 inline Bytes some_delta() {
     DeltaBatch batch;
+    batch.packing = shape.of_deltas;
     batch.node = NodeId(draw(4));
     batch.from_home = draw(2);
     batch.keys = some_keys();
     for (Key key : batch.keys) {
-        Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
-        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value});
+        const uint64_t bytes = shape.value_bytes(key);
+        const bool is_part = batch.packing.shortens(bytes) && draw(3) > 0;
+        const bool is_last = !is_part && draw(2);
+        Bytes value = is_part ? some_part(bytes) : draw(2) ? some_bytes(bytes) : Bytes();
+        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), is_last, value, is_part});
     }
     return batch.encode(header());
 }

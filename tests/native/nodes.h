@@ -23,6 +23,8 @@ struct NodeOptions {
     int32_t server_threads = 1;
     int64_t capacity = 0;
     int32_t places = 0, replicas = 0;
+    int32_t dtype = PS_INT64;
+    std::string compression = {};
 };
 
 inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
@@ -32,7 +34,8 @@ inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
     options.capacity = wanted.capacity;
     options.value_lengths = wanted.lengths.data();
     options.num_lengths = int64_t(wanted.lengths.size());
-    options.dtype = PS_INT64;
+    options.dtype = wanted.dtype;
+    options.compression = wanted.compression.c_str();
     options.num_nodes = wanted.num_nodes;
     options.node = number;
     options.techniques = wanted.techniques;

@@ -17,6 +17,10 @@ inline void all_go_on(const Store &store) { store.stops->assign(store.stops->siz
 
 inline void refuse_nothing(const Unexpected &) { REQUIRE(!"what comes was to come"); }
 
+inline void send_parts(Values &values, bool wanted) {
+    if (auto *store = dynamic_cast<NumberStore *>(&values)) store->sends_parts = wanted;
+}
+
 // Whether a worker does it by itself.
 inline bool is_here(const Values &values, Operation operation, Key key) {
     return owns(values, key) || (values.standing(key) == Standing::replica && operation != Operation::set);

@@ -76,6 +76,8 @@ public:
 
     explicit NumberStore(uint64_t num_keys) : Stops(num_keys), values(num_keys), rows(num_keys, true) {}
 
+    bool sends_parts = false; // of each delta, as one that is compressed, the highest bit
+
     void begin_with(const FirstHomes &homes) override {
         first = &homes;
         for (Key key = 0; key < values.size(); key++)
@@ -182,11 +184,21 @@ public:
         require(key, {Standing::replica});
         values[key].number = number_of(value) + values[key].delta + (sent.empty() ? 0 : number_of(sent));
     }
-    bool take_delta(Key key, Bytes *delta) override {
+    bool take_part(Key key, Bytes *part) override {
+        if (!sends_parts) return take_delta(key, part);
         require(key, {Standing::replica, Standing::closed});
         if (!std::exchange(values[key].changed, false)) return false;
-        *delta = bytes_of(std::exchange(values[key].delta, 0));
+        int64_t &delta = values[key].delta;
+        const int64_t largest = delta > 0 ? int64_t(1) << (63 - __builtin_clzll(uint64_t(delta))) : delta;
+        delta -= largest;
+        *part = bytes_of(largest);
         return true;
+    }
+    bool take_delta(Key key, Bytes *delta) override {
+        require(key, {Standing::replica, Standing::closed});
+        const bool any = std::exchange(values[key].changed, false) || values[key].delta != 0;
+        if (any) *delta = bytes_of(std::exchange(values[key].delta, 0));
+        return any;
     }
     void close(Key key) override {
         REQUIRE(values[key].standing == Standing::replica);

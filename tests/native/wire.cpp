@@ -75,6 +75,7 @@ int main(int count, char **arguments) {
     std::set<std::string> reasons;
     for (long i = 0; i < total; i++) {
         shape.is_range = i % 2;
+        if (i % 10 == 0) shape.of_deltas = some_packing();
         Bytes message = some_message();
         CHECK(rewritten(message.data(), message.size()) == message);
         Bytes changed = draw(50) ? damaged(message) : some_bytes(draw(100));

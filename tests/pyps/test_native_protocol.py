@@ -44,6 +44,11 @@ def test_it_is_found_by_trial_whether_intents_pay(programs: Programs) -> None:
 
 
 @native
+def test_compressed_deltas_lose_nothing(programs: Programs) -> None:
+    assert programs.run("compression", "0", times(800)) == "ok\n"
+
+
+@native
 def test_barriers_hold_in_any_order_of_messages(programs: Programs) -> None:
     assert programs.run("gates", "0", times(800)) == "ok\n"
 

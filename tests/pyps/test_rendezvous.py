@@ -155,6 +155,7 @@ def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
         ({"lost_after": 4.0}, "lost_after is the default at nodes 0, 2, but 4.0 at node 1"),
         ({"on_loss": "continue"}, "on_loss is fail at nodes 0, 2, but continue at node 1"),
         ({"server_threads": 2}, "server_threads is 1 at nodes 0, 2, but 2 at node 1"),
+        ({"compression": "top_k"}, "compression is none at nodes 0, 2, but top_k:share=0.1 at node 1"),
         ({"optimizer": "sgd:lr=2"}, "optimizer is none at nodes 0, 2, but sgd:lr=2,weight_decay=0,"),
         (
             {"initializer": "normal:std=2"},

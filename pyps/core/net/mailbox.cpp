@@ -81,9 +81,13 @@ void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
-    auto &batch = last<DeltaBatch>(to, key, delta_bytes + message.value.size(), [&](const DeltaBatch &known) {
+    const Packing packing = shape_.packing();
+    const uint64_t whole = message.value.size();
+    const uint64_t bytes = message.is_part ? std::min(whole, packing.most_bytes(whole)) : whole;
+    auto &batch = last<DeltaBatch>(to, key, delta_bytes + bytes, [&](const DeltaBatch &known) {
         return known.node == message.node && known.from_home == from_home;
     });
+    batch.packing = packing;
     batch.node = message.node;
     batch.from_home = from_home;
     batch.keys.push_back(key);

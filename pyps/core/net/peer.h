@@ -80,6 +80,7 @@ public:
         if (segment_.header().num_classes > 1) return Shape::total_whole_bytes(keys);
         return segment_.length_class(0).whole_bytes * keys.size();
     }
+    Packing packing() const override { return segment_.header().compression.packing(); }
     uint64_t uniform_bytes() const override {
         return uint64_t(segment_.header().value_length) * segment_.header().element_bytes;
     }

@@ -18,7 +18,7 @@ Mark Protocol::mark() {
     wanted_.for_each([&](Key key, bool) {
         if (is_coming(key) && !asked_.count(key)) mark.coming.push_back(key);
     });
-    for (auto &[key, held] : replicas_) mark_replica(key, held, &mark);
+    for (auto &[key, held] : replicas_) mark_replica(key, held, true, &mark);
     return mark;
 }
 
@@ -32,7 +32,7 @@ Mark Protocol::mark_changes() {
             if (found == replicas_.end()) continue;
             Held &held = found->second;
             if (held.listed)
-                mark_replica(key, held, &mark);
+                mark_replica(key, held, false, &mark);
             else
                 mark.replicas.push_back({key, held.number, held.sent});
         }
@@ -53,8 +53,9 @@ void Protocol::drop_arrived() {
     travelling_.erase(std::remove_if(travelling_.begin(), travelling_.end(), has_arrived), travelling_.end());
 }
 
-void Protocol::mark_replica(Key key, Held &held, Mark *mark) {
+void Protocol::mark_replica(Key key, Held &held, bool whole, Mark *mark) {
     held.due = true;
+    held.whole = held.whole || whole;
     list(key, held);
     mark->replicas.push_back({key, held.number, held.sent + !held.ended});
 }
@@ -75,7 +76,7 @@ bool Protocol::reached(Mark *mark) {
     };
     while (!mark->coming.empty() && !is_coming(mark->coming.back())) {
         auto found = replicas_.find(mark->coming.back()); // its value may have been on the way when the mark was made
-        if (found != replicas_.end()) mark_replica(found->first, found->second, mark);
+        if (found != replicas_.end()) mark_replica(found->first, found->second, false, mark);
         mark->coming.pop_back();
     }
     while (!mark->replicas.empty() && met(mark->replicas.back())) mark->replicas.pop_back();

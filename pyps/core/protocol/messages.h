@@ -69,6 +69,7 @@ struct Delta {
     uint64_t sequence = 0; // counts the replica's deltas, from 1
     bool last = false;
     Bytes value = {}; // empty if nothing was pushed
+    bool is_part = false; // the value may be one of which a rest stayed at the replica
 };
 
 // The owner's value for a replica; the first one makes the replica. `version` grows with each Refresh that is sent for

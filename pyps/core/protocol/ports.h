@@ -45,7 +45,7 @@ public:
     virtual void prefetch(Key) const {}
 
     // The keys of shared values that were changed, and of replicas that were pushed to, since the last call, and
-    // perhaps others. A key is not named again if the caller does not take what has changed (take_changed, take_delta).
+    // perhaps others. A key is not named again if the caller does not take what has changed (take_changed, take_part).
     virtual void take_changes(std::vector<Key> *keys) = 0;
 
     // Called before a key's latch is taken because of another node. False: the key was never used here, and there is no
@@ -76,9 +76,12 @@ public:
 
     virtual void copy(Key key, const Bytes &value) = 0; // absent, awaited -> replica
     // Give a replica a new value: the owner's `value`, to which the delta that was sent to the owner (`sent`, may be
-    // empty) and then the delta that is kept here are applied.
+    // empty) and then what is kept here are applied.
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
-    virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed
+    virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed that was not taken
+    // The same, but where deltas are compressed, a rest may stay here, of which take_changes says nothing. False if
+    // nothing was pushed since the last call.
+    virtual bool take_part(Key key, Bytes *part) = 0;
     virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica, closed -> awaited
     // Of an owned key: as if it had never been used, so it is absent unless it began here. Its row goes with the latch,
     // unless something is done to the key before.

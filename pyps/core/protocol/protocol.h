@@ -172,6 +172,7 @@ private:
         uint64_t version = 0;
         uint64_t sent = 0; // how many deltas
         bool due = false; // send a delta in the next round, even if nothing was pushed
+        bool whole = false; // and leave nothing here
         bool on_its_way = false;
         bool ending = false; // ask the owner to end it as soon as no delta is on its way
         bool ended = false; // the owner was asked to end it; requests wait until it has answered
@@ -229,7 +230,7 @@ private:
 
     bool owns(Key key) const;
     bool is_coming(Key key) const; // whether a key or replica that was asked for is on its way
-    void mark_replica(Key key, Held &held, Mark *mark);
+    void mark_replica(Key key, Held &held, bool whole, Mark *mark);
     Found find(Key key, bool from_home);
     Arrival &expect(Key key);
 

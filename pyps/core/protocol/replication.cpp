@@ -140,8 +140,10 @@ void Protocol::end(Key key, Held &held) {
 
 void Protocol::send_delta(Key key, Held &held) {
     Delta delta{self_, held.number, held.sent + 1};
-    if (!values_.take_delta(key, &delta.value) && !held.due) return;
-    held.due = false;
+    delta.is_part = !held.whole;
+    const bool any = held.whole ? values_.take_delta(key, &delta.value) : values_.take_part(key, &delta.value);
+    if (!any && !held.due) return;
+    held.due = held.whole = false;
     held.sent++;
     held.on_its_way = true;
     note_travelling(key);

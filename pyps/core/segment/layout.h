@@ -11,6 +11,7 @@
 #include "segment/latencies.h"
 #include "segment/process.h"
 #include "segment/uses.h"
+#include "store/compression.h"
 #include "store/initializer.h"
 #include "store/push_rule.h"
 
@@ -75,6 +76,7 @@ struct Header {
     uint32_t num_channels; // channels of the server
     uint64_t channels_at;
     Initializer initializer;
+    Compression compression;
     Eviction eviction;
     uint64_t uses_at; // 0 if no key is let go when there is no room
     double max_age; // seconds; 0: keys may become of any age
@@ -156,11 +158,14 @@ struct LengthClass {
 };
 
 // The head of a shared key's slot, guarded by the key's latch. Behind it come the value and, for a replica, the delta:
-// if `changed` is set, what was pushed here since the owner was last told.
+// what was pushed here and not sent to the owner, if `changed` or `has_rest` is set.
 struct SharedHead {
     uint16_t is_replica;
     std::atomic<uint16_t> is_closed; // of a replica: workers must not use it; set without the latch
-    uint32_t changed; // since the server last looked
+    uint16_t changed; // since the server last looked
+    uint16_t has_rest; // of a replica: of a delta that was compressed
+
+    bool has_delta() const { return changed || has_rest; }
 };
 
 // What all workers did that have had a slot; it only grows.

@@ -76,10 +76,15 @@ LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push,
     shared_bytes = sizeof(SharedHead) + slot_bytes + plain;
 }
 
+static Compression compression_of(const ps_node_options &options) {
+    return Compression::read(options.compression ? options.compression : "", options.dtype);
+}
+
 void Segment::check(const ps_node_options &options, const PushRule &push, const Initializer &initializer) {
     check_options(options);
     push.require(options.dtype);
     initializer.require(options.dtype);
+    compression_of(options);
 }
 
 std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
@@ -91,6 +96,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.abi = PS_ABI_VERSION;
     plan.dtype = options.dtype;
     plan.initializer = initializer;
+    plan.compression = compression_of(options);
     plan.num_keys = options.num_keys;
     plan.capacity = std::max(options.num_keys, options.capacity);
     const auto [shortest, longest] = std::minmax_element(

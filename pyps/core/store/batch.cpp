@@ -101,7 +101,7 @@ struct Push {
 // Add a push to the delta that a replica collects for the owner.
 void collect(SharedHead *head, const LengthClass &c, const char *delta, Merge merge) {
     char *collected = Segment::delta(head, c);
-    if (head->changed)
+    if (head->has_delta())
         merge(collected, delta, c.length);
     else
         std::memcpy(collected, delta, c.value_bytes);

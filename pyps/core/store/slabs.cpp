@@ -43,7 +43,7 @@ Place Slabs::hold_replica(Place place) {
     auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
-    new (segment_.shared(c, index)) SharedHead{1, {0}, 0};
+    new (segment_.shared(c, index)) SharedHead{1, {0}, 0, 0};
     count(segment_.header().replicas_held, 1, c.whole_bytes);
     return place_at(place, Residence::shared, index);
 }
@@ -52,7 +52,7 @@ Place Slabs::share(Place place) {
     auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
-    SharedHead *head = new (segment_.shared(c, index)) SharedHead{0, {0}, 0};
+    SharedHead *head = new (segment_.shared(c, index)) SharedHead{0, {0}, 0, 0};
     std::memcpy(Segment::value(head), segment_.value(c, place.index()), c.whole_bytes);
     owned_[place.length_class()].release(place.index());
     return place_at(place, Residence::shared, index);

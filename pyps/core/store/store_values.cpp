@@ -16,10 +16,10 @@ namespace ps {
 namespace {
 
 bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
-    if (!head->changed) return false;
+    if (!head->has_delta()) return false;
     char *from = Segment::delta(head, c);
     delta->assign(from, from + c.value_bytes);
-    head->changed = 0;
+    head->changed = head->has_rest = 0;
     return true;
 }
 
@@ -184,7 +184,7 @@ void StoreValues::own(Key key, const char *whole) {
         if (place.residence() != Residence::shared) return slabs_.hold(place, whole);
         SharedHead *head = head_of(place);
         Bytes total(whole, whole + c.whole_bytes);
-        if (head->changed) apply(total.data(), Segment::delta(head, c), c);
+        if (head->has_delta()) apply(total.data(), Segment::delta(head, c), c);
         place = slabs_.unshare(place);
         std::memcpy(segment_.value(c, place.index()), total.data(), c.whole_bytes);
         return place;
@@ -242,7 +242,7 @@ void StoreValues::refresh(Key key, const Bytes &value, const Bytes &sent) {
         std::memcpy(Segment::value(head), value.data(), c.value_bytes);
         if (!segment_.rule().at_replicas) return place;
         if (!sent.empty()) apply(Segment::value(head), sent.data(), c);
-        if (head->changed) apply(Segment::value(head), Segment::delta(head, c), c);
+        if (head->has_delta()) apply(Segment::value(head), Segment::delta(head, c), c);
         return place;
     });
 }
@@ -251,6 +251,20 @@ bool StoreValues::take_delta(Key key, Bytes *delta) {
     bool any = false;
     with(key, [&](Place place) {
         any = take_delta_of(head_of(place), class_of(place), delta);
+        return place;
+    });
+    return any;
+}
+
+bool StoreValues::take_part(Key key, Bytes *part) {
+    const Compression &compression = segment_.header().compression;
+    bool any = false;
+    with(key, [&](Place place) {
+        SharedHead *head = head_of(place);
+        const LengthClass &c = class_of(place);
+        any = head->changed && take_delta_of(head, c, part);
+        if (any && compression.packing().shortens(c.value_bytes))
+            head->has_rest = compression.split(Segment::delta(head, c), part, &split_room_);
         return place;
     });
     return any;

@@ -76,6 +76,7 @@ public:
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value, const Bytes &sent) override;
     bool take_delta(Key key, Bytes *delta) override;
+    bool take_part(Key key, Bytes *part) override;
     bool retire(Key key, Bytes *delta) override;
     void erase(Key key) override;
     void apply(Bytes *whole, const char *delta, Key key) const override;
@@ -124,6 +125,7 @@ private:
     std::deque<Key> elsewhere_;
     FlatMap<bool> is_elsewhere_;
     Bytes first_; // room for the first value of a key
+    Bytes split_room_; // see Compression::split
 };
 
 } // namespace ps

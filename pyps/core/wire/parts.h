@@ -17,7 +17,8 @@ enum Flag : uint16_t {
     lost_flag = 16,
     forwarded_flag = 32,
     refused_flag = 64,
-    backup_flag = 128
+    backup_flag = 128,
+    part_flag = 256
 };
 
 inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {

@@ -1,5 +1,6 @@
 #include "wire/replicas.h"
 
+#include "wire/packed.h"
 #include "wire/parts.h"
 
 namespace ps {
@@ -47,23 +48,33 @@ Bytes DeltaBatch::encode(FrameHeader header) const {
     for (const Delta &delta : deltas) {
         writer.put(delta.number);
         writer.put(delta.sequence);
-        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag)));
-        writer.put(delta.value);
+        const bool is_packed = delta.is_part && packing.shortens(delta.value.size());
+        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag) |
+                            (is_packed ? part_flag : 0)));
+        is_packed ? put_packed(writer, packing, delta.value) : writer.put(delta.value);
     }
     return writer.take();
 }
 
 DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     DeltaBatch batch;
+    batch.packing = shape.packing();
     get_for_owner(reader, header, shape, &batch);
     for (Key key : batch.keys) {
         Delta delta{};
         delta.node = batch.node;
         delta.number = reader.get<uint32_t>();
         delta.sequence = reader.get<uint64_t>();
-        uint16_t flags = get_flags(reader, last_flag | value_flag);
+        const uint64_t bytes = shape.value_bytes(key);
+        uint16_t flags = get_flags(reader, last_flag | value_flag | part_flag);
         delta.last = flags & last_flag;
-        if (flags & value_flag) delta.value = get_bytes(reader, shape.value_bytes(key));
+        delta.is_part = flags & part_flag;
+        if (delta.is_part && (delta.last || !(flags & value_flag) || !batch.packing.shortens(bytes)))
+            throw Malformed("it has a compressed delta where there is none");
+        if (delta.is_part)
+            delta.value = get_packed(reader, batch.packing, bytes);
+        else if (flags & value_flag)
+            delta.value = get_bytes(reader, bytes);
         batch.deltas.push_back(std::move(delta));
     }
     reader.require_end();

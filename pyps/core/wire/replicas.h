@@ -24,6 +24,7 @@ struct DeltaBatch {
     bool from_home = false;
     std::vector<Key> keys;
     std::vector<Delta> deltas;
+    Packing packing; // of those that are parts
 
     Bytes encode(FrameHeader header) const;
     static DeltaBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "protocol/channels.h"
+#include "wire/packing.h"
 
 namespace ps {
 
@@ -20,6 +21,7 @@ public:
         for (Key key : keys) total += value_bytes(key);
         return total;
     }
+    virtual Packing packing() const { return {}; } // of deltas
     virtual uint64_t uniform_bytes() const { return 0; } // of every value; 0 if they differ
     virtual std::vector<uint64_t> lengths(const std::vector<Key> &keys) const { // bytes of each key's value
         std::vector<uint64_t> bytes;

@@ -31,7 +31,7 @@ public:
             int64_t added = 0;
             for (Worker &worker : world_.workers)
                 if (worker.node == id) added += worker.added[key];
-            moment.added.push_back(part_of(id, added));
+            moment.added.push_back(is_whole || !world_.sends_parts ? part_of(id, added) : 0);
             moment.owned.push_back(is_whole ? owned(key) : 0);
             moment.missing.push_back(is_whole && all_come_ && world_.nodes[id]->intents[key] > 0);
         }

@@ -86,6 +86,7 @@ struct World : clients::Surroundings {
     std::vector<int> in_transfer;
     std::vector<int64_t> transferred; // the value in it
     bool is_settling = false;
+    const bool sends_parts; // of deltas
     const bool keys_overtake; // each other, on a path
     Chance overtaking;
 
@@ -94,11 +95,12 @@ struct World : clients::Surroundings {
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), sets(draw(4) == 0),
           keys_move(draw(4) > 0), techniques(draw_techniques(*this)), total(num_keys),
           history(num_keys, std::vector<int64_t>{0}), in_transfer(num_keys), transferred(num_keys),
-          keys_overtake(seed % 2 == 1), overtaking(seed) {
+          sends_parts(!sets && seed % 3 == 1), keys_overtake(seed % 2 == 1), overtaking(seed) {
         std::vector<NodeId> members;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(make(num_keys), *this, shape, id, techniques));
             nodes.back()->protocol.let_keys_go_home(seed % 8 == 5);
+            send_parts(nodes.back()->values, sends_parts);
             members.push_back(id);
         }
         for (NodeId id = 0; id < num_nodes; id++)

@@ -148,6 +148,7 @@ struct World : clients::Surroundings {
     std::vector<Epoch> epochs;
     Met met;
     const bool counts_uses; // keys exist when they were used often enough
+    const bool sends_parts; // of deltas
     const bool keys_overtake; // each other, on a path
     Chance overtaking;
     bool admits_all = false;
@@ -163,13 +164,14 @@ struct World : clients::Surroundings {
           keys_in_use(losses_that_follow > 0 && draw(2) ? num_keys - num_keys / 3 : num_keys), pushes(num_keys),
           said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), loaded(num_keys), may_be_deleted(num_keys),
           lasting(num_keys), has_row(num_keys), gone(num_keys), epochs{{{}, no_node}},
-          counts_uses(!shape.is_range && seed % 3 == 1), keys_overtake(seed % 4 == 2), overtaking(seed),
-          dropped(num_keys) {
+          counts_uses(!shape.is_range && seed % 3 == 1), sends_parts(seed % 3 == 2), keys_overtake(seed % 4 == 2),
+          overtaking(seed), dropped(num_keys) {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques, backups));
             nodes.back()->protocol.let_keys_go_home(seed % 8 == 5);
+            send_parts(nodes.back()->values, sends_parts);
             nodes[id]->dead = id >= next_to_join;
         }
         epochs[0].members = HomeRule::first_nodes(next_to_join);
