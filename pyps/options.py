@@ -93,7 +93,9 @@ def read_keys(text: str) -> str | list[int]:
     return sorted(random.Random(seed).sample(range(first, stop), count))
 
 
-NO_ROUNDS = "nodes exchange every millisecond while something has changed, and not at all otherwise"
+NO_ROUNDS = (
+    "nodes exchange every millisecond, or less often if many, while something has changed, and else not"
+)
 NO_TUNING = "how long ahead an intent begins follows from the clocks' measured rates"
 TCP = "TCP delivers what is sent, and a connection that breaks is a lost node"
 LAYOUT = "values lie in shared memory, one latch per key, whatever this says"

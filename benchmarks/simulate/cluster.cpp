@@ -20,7 +20,9 @@ std::vector<int64_t> lengths_of(const Settings &settings) {
     std::vector<int64_t> lengths(size_t(settings.integer("keys")));
     if (!in.read(reinterpret_cast<char *>(lengths.data()), std::streamsize(lengths.size() * sizeof(int64_t))))
         throw std::runtime_error(file + " has too few lengths");
-    if (std::count(lengths.begin(), lengths.end(), lengths[0]) == std::ptrdiff_t(lengths.size())) lengths.resize(1);
+    const bool are_classes = settings.integer("capacity") > 0;
+    if (!are_classes && std::count(lengths.begin(), lengths.end(), lengths[0]) == std::ptrdiff_t(lengths.size()))
+        lengths.resize(1);
     return lengths;
 }
 
@@ -170,7 +172,7 @@ void Node::serve(Thread &self) {
     channel_.outbound().begin(true);
     for (;;) {
         const double due = channel_.next_round() - now;
-        due > busy_round ? rest(due) : void(wait(0, std::max(due, 0.0)));
+        due > channel_.busy_pause() ? rest(due) : void(wait(0, std::max(due, 0.0)));
         Received message;
         for (int i = 0; i < most_at_once && receive(&message); i++) {
             take(std::move(message));

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 
 import pyps
 from benchmarks.simulate.settings import Recorded
+from benchmarks.simulate.untimed import Untimed
 from examples.apps.management import FOR_EVER, Keys, Management
+from examples.apps.rows import LargeTask, Rows
 from examples.apps.training import Layout, Task, step, told
 
 TIMES = 3  # so often each worker is recorded
 EPOCH = 1  # which one is
+EPOCHS = 2  # of a large task
 
 
 class Kind(IntEnum):
@@ -159,6 +162,42 @@ def record(task: Task, workers: int, directory: Path) -> Recorded:
         for worker in range(workers):
             rows = recorded(node, task, layout, worker, workers)
             write(rows, directory / f"steps.{worker}")
+    return described(directory, layout, rows, workers)
+
+
+def record_large(
+    task: LargeTask, workers: int, directory: Path, timed: int, epochs: int = EPOCHS
+) -> Recorded:
+    """Record some epochs, each with other data, of workers of which few are timed.
+
+    The others draw the keys of their batches, but compute for these as long as one of the first does.
+    """
+    keys: set[int] = set()
+    used = 0
+    layout, times = Rows(task), []
+    with node_of(task, layout) as (node, _):
+        for worker in range(workers):
+            rows = []
+            for epoch in range(epochs):
+                if worker < timed:
+                    of_epoch = recorded(node, task, layout, worker, workers, epoch)
+                    times.append([row.nanoseconds for row in of_epoch])
+                else:
+                    with node.worker() as kv:
+                        of_epoch = rows_of(Recorder(kv), Untimed(task), layout, worker, workers, epoch)
+                    known = times[epochs * (worker % timed) + epoch]
+                    for row, nanoseconds in zip(of_epoch, known, strict=True):
+                        row.nanoseconds = nanoseconds
+                rows += of_epoch
+            write(rows, directory / f"steps.{worker}")
+            own = set().union(*(row.keys.tolist() for row in rows if row.keys is not None))
+            keys |= own
+            used = max(used, len(own))
+    return replace(described(directory, layout, of_epoch, workers), epochs=1, capacity=len(keys), used=used)
+
+
+def described(directory: Path, layout: Layout, rows: list[Row], workers: int) -> Recorded:
+    """Describe what was written of so many workers, of one of which these are the rows of an epoch."""
     np.asarray(layout.lengths, np.int64).tofile(directory / "lengths")
     stages = sum(row.kind is Kind.BARRIER for row in rows) - 1
     return Recorded(
@@ -171,41 +210,42 @@ def record(task: Task, workers: int, directory: Path) -> Recorded:
 
 
 @contextmanager
-def node_of(task: Task) -> Iterator[tuple[pyps.Server, Layout]]:
+def node_of(task: Task, layout: Layout | None = None) -> Iterator[tuple[pyps.Server, Layout]]:
     """Start a node that has all keys of a task with their first values; torch has one thread meanwhile."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    layout = Layout(task.groups, task.sampled)
+    layout = layout or Layout(task.groups, task.sampled)
     try:
-        with pyps.Server(len(layout.lengths), layout.lengths) as node, node.worker() as first:
+        with pyps.Server(value_length=layout.lengths, **layout.options()) as node, node.worker() as first:
             layout.enable_sampling(node, MANAGEMENT.sampling)
-            buffer, values = layout.empty(layout.all())
-            for value, initial in zip(values, task.initial(), strict=True):
-                value[:, 0], value[:, 1] = initial, task.first_sum
-            first.set(layout.keys(layout.all()), buffer)
+            layout.set_first(first, task)
             yield node, layout
     finally:
         torch.set_num_threads(threads)
 
 
-def recorded(node: pyps.Server, task: Task, layout: Layout, worker: int, workers: int) -> list[Row]:
+def recorded(
+    node: pyps.Server, task: Task, layout: Layout, worker: int, workers: int, epoch: int = EPOCH
+) -> list[Row]:
     """Record a worker some times, and return what it did with the median of what it computed between two calls."""
     seen = []
     for _ in range(TIMES):
         with node.worker() as kv:
-            seen.append(rows_of(Recorder(kv), task, layout, worker, workers))
+            seen.append(rows_of(Recorder(kv), task, layout, worker, workers, epoch))
     for row, *others in zip(*seen, strict=True):
         row.nanoseconds = sorted(one.nanoseconds for one in (row, *others))[TIMES // 2]
     return seen[0]
 
 
-def rows_of(recorder: Any, task: Task, layout: Layout, worker: int, workers: int) -> list[Row]:
+def rows_of(
+    recorder: Any, task: Any, layout: Layout, worker: int, workers: int, epoch: int = EPOCH
+) -> list[Row]:
     """Return what a worker does in an epoch: the same as `examples.apps.training.program`."""
     own = task.own_keys(worker, workers)
     if own is not None:
         recorder.tell(own, 0, FOR_EVER, True)
     recorder.barrier()
-    for stage in task.stages(worker, workers, EPOCH):
+    for stage in task.stages(worker, workers, epoch):
         for batch, sample in told(recorder, stage, layout, MANAGEMENT):
             step(recorder, task, layout, batch, sample)
         recorder.barrier()

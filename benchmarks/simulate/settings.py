@@ -176,6 +176,10 @@ class Recorded:
         How often the one that was recorded is done.
     cold : float
         Seconds that a worker computes longer after it has waited for another node, as its caches are cold then.
+    capacity : int
+        Different keys, where they may be any numbers; else 0. Then the lengths are those of the classes of keys.
+    used : int
+        Different keys of the worker that uses the most.
     """
 
     base: str
@@ -185,6 +189,12 @@ class Recorded:
     stages: int
     epochs: int = 2
     cold: float = 0.0
+    capacity: int = 0
+    used: int = 0
+
+    def capacity_of(self, nodes: int, workers: int) -> int:
+        """Return for how many keys each node needs room: those that its workers use, and twice its share of all."""
+        return min(self.capacity, workers * self.used + 2 * self.capacity // nodes)
 
 
 @dataclass(frozen=True)
@@ -253,7 +263,7 @@ class Run:
             "machine": self.machine,
             "keys": recorded.keys,
             "value_length": self.value_length,
-            "capacity": self.capacity,
+            "capacity": self.capacity or recorded.capacity_of(self.nodes, self.workers),
             "management": list(MANAGEMENTS).index(self.management),
             "techniques": TECHNIQUES.index(management.techniques),
             "delay": self.link.delay,

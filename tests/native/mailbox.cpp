@@ -166,11 +166,40 @@ void check_sharing() {
     REQUIRE(sender.wire.sent.size() <= 60);
 }
 
+// Nor do answers that come after a Refresh of their keys, where they are given together.
+void check_answers() {
+    Sender sender;
+    sender.mailbox.answer_together([&] {
+        for (uint32_t i = 0; i < 300; i++) {
+            sender.mailbox.send(receiver, Key(i), Refresh{0, i + 1, 1, 0, Bytes(8)});
+            sender.given[Key(i)].push_back(i + 1);
+            sender.mailbox.answer({receiver, 0, 1000 + i, 7, 0}, Key(i), Bytes(8), true);
+            sender.answers.push_back(1000 + i);
+        }
+    });
+    sender.mailbox.flush();
+    check(sender);
+    REQUIRE(sender.wire.sent.size() == 2);
+}
+
+// By how many nodes a round was used, its length is chosen.
+void check_rounds() {
+    Sender sender;
+    REQUIRE(sender.mailbox.end_round() == 0);
+    sender.give(0, 1);
+    sender.mailbox.send(2, 1, Ended{1});
+    sender.mailbox.flush();
+    REQUIRE(sender.mailbox.end_round() == 2);
+    REQUIRE(sender.mailbox.end_round() == 0);
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
     const Seeds seeds(count, arguments);
     check_sharing();
+    check_answers();
+    check_rounds();
     seeds.for_each(run);
     std::puts("ok");
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "check.h"
+#include "protocol/intent_trials.h"
 #include "protocol/intents.h"
 
 using namespace ps;
@@ -16,8 +17,8 @@ namespace {
 int64_t acted_at(double per_second) {
     int64_t clock = 90'000, acted = -1;
     Intents intents([&](uint32_t) { return clock; },
-                    [&](const std::vector<Key> &, bool begins) {
-                        if (begins) acted = clock;
+                    [&](const std::vector<Key> &, Intents::What what) {
+                        if (what == Intents::What::begins) acted = clock;
                     });
     intents.add(1, 100'000, 100'001, {7});
     for (long round = 0; acted < 0; round++) {
@@ -39,11 +40,14 @@ int main(int count, char **arguments) {
     CHECK(slow >= 0 && slow <= 3);
     CHECK(middle >= 20 && middle <= 50);
     CHECK(fast >= 2000 && fast <= 3500);
-    bool acted = false;
-    Intents due([](uint32_t) { return int64_t(50); }, [&](const std::vector<Key> &, bool begins) { acted |= begins; });
+    std::vector<Intents::What> acted;
+    Intents due([](uint32_t) { return int64_t(50); },
+                [&](const std::vector<Key> &, Intents::What what) { acted.push_back(what); });
     due.add(1, 50, 51, {7});
     due.update();
-    CHECK(acted);
+    due.add(1, 50, 50 + short_intent + 1, {8});
+    due.update();
+    CHECK((acted == std::vector{Intents::What::begins, Intents::What::begins_for_long}));
     ClockRate paused;
     for (int i = 0; i < 100; i++) paused.observe(10 * i, 0.001 * i);
     double before = paused.per_second(0.001);

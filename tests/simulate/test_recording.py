@@ -11,8 +11,9 @@ import pytest
 from benchmarks.apps.tasks import APPS
 from benchmarks.simulate import cold
 from benchmarks.simulate.program import simulate
-from benchmarks.simulate.recording import Kind, record
+from benchmarks.simulate.recording import Kind, record, record_large
 from benchmarks.simulate.settings import Run
+from examples.apps.large import TASKS
 from examples.apps.management import MANAGEMENTS
 from tests.pyps.native import native
 
@@ -63,3 +64,34 @@ def test_all_that_was_pushed_arrives(app: str, nodes: int, management: str, tmp_
     assert found.pushed == found.total > 0
     assert len(found.epochs(work.stages, apart=True)) == work.epochs
     assert all(seconds > 0 for seconds in found.epochs(work.stages, apart=True))
+
+
+@pytest.mark.long
+def test_workers_that_are_not_timed_compute_as_long_as_others_and_have_keys_of_their_own(
+    tmp_path: Path,
+) -> None:
+    task = TASKS["text"](keys=20_000, width=4, samples=3 * 2 * 64, words_at_once=64)
+    work = record_large(task, 3, tmp_path, timed=1, epochs=2)
+    rows = [np.fromfile(f"{work.base}.{worker}.steps", np.int64).reshape(-1, COLUMNS) for worker in range(3)]
+    keys = [np.fromfile(f"{work.base}.{worker}.keys", np.int64) for worker in range(3)]
+    nanoseconds = [of_worker[:, COLUMNS - 1].tolist() for of_worker in rows]
+    assert nanoseconds[0] == nanoseconds[1] == nanoseconds[2]
+    assert (rows[0][:, 0] == Kind.PUSH).sum() == 2 * 2
+    assert not np.array_equal(np.unique(keys[1]), np.unique(keys[2]))
+    assert work.capacity == len(np.unique(np.concatenate(keys)))
+    assert work.used == max(len(np.unique(of_worker)) for of_worker in keys)
+    assert work.used < work.capacity_of(2, 1) <= work.capacity
+
+
+@native
+@pytest.mark.parametrize("management", MANAGEMENTS)
+@pytest.mark.parametrize("app", TASKS)
+def test_large_tasks_are_replayed(app: str, management: str, tmp_path: Path) -> None:
+    sizes = {"keys": 20_000, "width": 4, "samples": 2 * 2 * 64}
+    batch = {"words_at_once": 64} if app == "text" else {"batch_size": 64}
+    work = record_large(TASKS[app](**sizes, **batch), 2, tmp_path, timed=1)
+    found = simulate(Run(nodes=2, management=management, work=work))
+    assert found.refused.most == 0
+    assert found.pushed > 0
+    assert len(found.epochs(work.stages, apart=True)) == 2
+    assert found.messages.mean > 0

@@ -123,3 +123,9 @@ def test_nodes_of_one_machine_share_its_processors() -> None:
     run = replace(RUN, management="classic", link=Link(0.0), costs=free(), work=work)
     alone, shared = (seen(replace(run, machine=machine)).epochs()[-1] for machine in (0, 1))
     assert shared == pytest.approx(2 * alone, rel=0.1)
+
+
+@native
+def test_keys_of_short_intents_stay_where_they_are_on_many_nodes() -> None:
+    moved = {nodes: seen(replace(RUN, nodes=nodes, management="intent")).relocations.mean for nodes in (4, 6)}
+    assert moved[6] < 0.1 * moved[4]

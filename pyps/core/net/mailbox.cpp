@@ -218,6 +218,10 @@ AnswerBatch &Mailbox::last_answer(const Origin &origin, NodeId lost_with, uint64
 
 void Mailbox::answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) {
     Operation operation = value.empty() ? Operation::push : Operation::pull;
+    if (after_refresh && answers_together_) {
+        late_.push_back({origin, key, value});
+        return;
+    }
     if (!after_refresh) {
         AnswerBatch &batch = last_answer(origin, no_node, value.size());
         batch.operation = operation;
@@ -292,13 +296,16 @@ void Mailbox::flush() {
     answers_.clear();
 }
 
-void Mailbox::end_round() {
+size_t Mailbox::end_round() {
+    size_t used = 0;
     for (NodeId node = 0; node < rounds_.size(); node++) {
         Rounds &rounds = rounds_[node];
+        used += rounds.is_used;
         if (!rounds.is_used || rounds.taken != rounds.sent) continue;
         rounds.is_used = false;
         outbound_.send(node, RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
     }
+    return used;
 }
 
 void Mailbox::taken(NodeId node, uint64_t round) {

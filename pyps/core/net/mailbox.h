@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "net/key_filter.h"
@@ -57,13 +58,23 @@ public:
     void refuse(const Origin &origin, Key key, NodeId lost_with) override;
     void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
+    // While it does `what` for many keys, answers that come after a Refresh wait until its end, so that those of
+    // several keys share a message, and so do their Refreshes.
+    template <class What>
+    void answer_together(What &&what) {
+        answers_together_ = true;
+        what();
+        answers_together_ = false;
+        for (const Late &late : std::exchange(late_, {})) answer(late.origin, late.key, late.value, true);
+    }
+
     void answer_whole(const AnswerBatch &batch); // to a worker; sent at once
     void answer_whole(NodeId node, uint32_t worker, Message &&message); // the same, already written as a message
     Message message(size_t bytes) { return outbound_.message(bytes); } // memory to write such an answer in
     // Sent at once: another node's answer to a worker of this node.
     void pass_on(const AnswerBatch &batch, Bytes message);
     void flush();
-    void end_round(); // ask every node that was sent something to say when it has taken it in
+    size_t end_round(); // ask all nodes that were sent something to say when they have taken it in; how many these are
     void taken(NodeId node, uint64_t round); // a node has taken in everything up to this round
     bool is_silent() const; // all nodes have taken in everything that was sent to them
     void begin_epoch(uint32_t epoch); // messages that are flushed from now on belong to it
@@ -99,6 +110,13 @@ private:
     };
     std::vector<Rounds> rounds_; // by node
     std::vector<std::deque<Outgoing>> outgoing_; // by node
+    struct Late {
+        Origin origin;
+        Key key;
+        Bytes value;
+    };
+    bool answers_together_ = false;
+    std::vector<Late> late_; // answers that wait, in their order
     // By the worker's node, worker, operation, and the node with which the keys were lost.
     std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, std::vector<AnswerBatch>> answers_;
 };

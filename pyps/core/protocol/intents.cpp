@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intent_trials.h"
+
 namespace ps {
 
 namespace {
@@ -29,11 +31,12 @@ void Intents::update() {
         int64_t ahead = rates_[worker->first].clocks_ahead(round_);
         ByClock &queue = worker->second;
         while (!queue.empty() && queue.begin()->first - ahead <= now) {
+            const int64_t start = queue.begin()->first;
             Intent intent = std::move(queue.begin()->second);
             queue.erase(queue.begin());
-            if (intent.end <= now) continue;
-            begin(intent.keys);
             int64_t end = intent.end;
+            if (end <= now) continue;
+            begin(intent.keys, end - start > short_intent);
             active_[worker->first].emplace(end, std::move(intent));
         }
         worker = queue.empty() ? waiting_.erase(worker) : std::next(worker);
@@ -63,11 +66,11 @@ uint64_t Intents::count(const ByWorker &intents) {
     return number;
 }
 
-void Intents::begin(const std::vector<Key> &keys) {
+void Intents::begin(const std::vector<Key> &keys, bool for_long) {
     std::vector<Key> first;
     for (Key key : keys)
         if (counts_[key]++ == 0) first.push_back(key);
-    if (!first.empty()) change_(first, true);
+    if (!first.empty()) change_(first, for_long ? What::begins_for_long : What::begins);
 }
 
 void Intents::end(const std::vector<Key> &keys) {
@@ -77,7 +80,7 @@ void Intents::end(const std::vector<Key> &keys) {
         counts_.erase(key);
         last.push_back(key);
     }
-    if (!last.empty()) change_(last, false);
+    if (!last.empty()) change_(last, What::ends);
 }
 
 } // namespace ps

@@ -18,7 +18,8 @@ class Intents {
 public:
     // A worker's clock: INT64_MAX if it is dead, INT64_MIN while it sets up values.
     using Clock = std::function<int64_t(uint32_t worker)>;
-    using Change = std::function<void(const std::vector<Key> &keys, bool begins)>;
+    enum class What { begins, begins_for_long, ends }; // for long: for more than a short intent's clocks
+    using Change = std::function<void(const std::vector<Key> &keys, What what)>;
 
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
@@ -42,7 +43,7 @@ private:
 
     static uint64_t count(const ByWorker &intents);
 
-    void begin(const std::vector<Key> &keys);
+    void begin(const std::vector<Key> &keys, bool for_long);
     void end(const std::vector<Key> &keys);
 
     Clock clock_;

@@ -108,7 +108,8 @@ struct Replica {
     NodeId node;
     uint32_t number;
     uint64_t applied;
-    bool due = false; // it is to get a Refresh
+    bool due = false; // its node waits for a Refresh
+    bool lacks = false; // the value has changed since its last one
 };
 
 // A delta that is part of the value already, though its message is still on its way.

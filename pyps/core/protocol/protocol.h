@@ -42,6 +42,9 @@ namespace ps {
 
 enum class Techniques : uint8_t { all, replication_only, relocation_only };
 
+// On more nodes a key goes to one that wants it only after that has used it alone for some time (replication.cpp).
+constexpr size_t few_nodes = 4;
+
 class Protocol {
 public:
     // `first`: the homes at the start of the cluster. This node may join it later.
@@ -82,7 +85,8 @@ public:
 
     // What this node's workers cannot do by themselves.
     void localize(const std::vector<Key> &keys, uint64_t waiter);
-    void want(const std::vector<Key> &keys); // the first intent of this node for these keys begins
+    // The first intent of this node for these keys begins; a long one may bring keys here that others use as well.
+    void want(const std::vector<Key> &keys, bool for_long = false);
     void stop_wanting(const std::vector<Key> &keys); // the last one ends
 
     // With backups: this node is to leave (leaving.cpp). Call it again to go on after other nodes had no room.
@@ -226,6 +230,7 @@ private:
     void take(Key key, const Gone &message);
     void localize_key(Key key, uint64_t waiter);
     void want_key(Key key);
+    void bring_here(Key key);
     void stop_wanting_key(Key key);
 
     bool owns(Key key) const;
@@ -267,6 +272,12 @@ private:
     void go_home(Key key);
     void relocate_to(Key key, Master &master, NodeId node);
     void send_refresh(Key key, Master &master, Replica &replica, const Bytes &value);
+    void refresh_replicas(Key key, Master &master);
+    static bool waits_for_refresh(const Master &master);
+    bool moves_at_once() const;
+    bool has_few_nodes() const;
+    bool has_turn(NodeId node) const;
+    NodeId with_turn() const;
     void send_delta(Key key, Held &held);
     void end(Key key, Held &held);
     void forget_if_plain(Key key);
@@ -381,6 +392,7 @@ private:
     Recent recent_;
     FlatMap<bool> lacking_; // keys here that need backups at nodes that have none
     std::vector<Key> next_lacking_; // those for which nothing is on its way yet, and perhaps others
+    NodeId turn_ = 0; // the first node that has one: see has_turn
     std::vector<bool> settled_, secure_; // by node: what it has told in this epoch
     bool knows_lost_keys_ = false; // other nodes cannot tell these from keys that were never written
     bool were_secure_ = true; // no key that was written can have been lost with the nodes that were lost

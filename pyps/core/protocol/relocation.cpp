@@ -19,6 +19,13 @@ void Protocol::localize_key(Key key, uint64_t waiter) {
     if (!asked) move(key, self_);
 }
 
+// As a long intent pays for what a move costs, also on many nodes.
+void Protocol::bring_here(Key key) {
+    if (owns(key) || arrivals_.count(key) || leaves_) return;
+    expect(key);
+    move(key, self_);
+}
+
 // Ask the home to move the key.
 void Protocol::move(Key key, NodeId to) {
     if (homes_.is_here(key))

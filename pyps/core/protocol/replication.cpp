@@ -8,6 +8,14 @@
 
 namespace ps {
 
+namespace {
+constexpr size_t turns = 8; // rounds in which all nodes have had a turn, if there are many
+// Deltas of a node that has the only replica, before the key goes there, if there are many nodes. What others then send
+// about the key passes its home, and of two such keys the home and the node rarely are the same, so that hardly any of
+// these messages share one. Keys that all nodes use would gather where they were used first.
+constexpr uint64_t uses_alone = 16;
+} // namespace
+
 void Protocol::want_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {
@@ -60,7 +68,7 @@ void Protocol::serve(Key key, const Want &want) {
     bool alone = found == masters_.end() || found->second.replicas.empty();
     bool promised = found != masters_.end() && found->second.promised != no_node;
     bool relocate = techniques_ == Techniques::relocation_only ||
-                    (techniques_ == Techniques::all && alone && !promised && !wanted_.count(key));
+                    (moves_at_once() && alone && !promised && !wanted_.count(key));
     Master &master = masters_[key];
     if (relocate) {
         relocate_to(key, master, want.node);
@@ -86,7 +94,7 @@ void Protocol::relocate_to(Key key, Master &master, NodeId node) {
 }
 
 void Protocol::send_refresh(Key key, Master &master, Replica &replica, const Bytes &value) {
-    replica.due = false;
+    replica.due = replica.lacks = false;
     post_.send(replica.node, key, Refresh{self_, replica.number, ++master.version, replica.applied, value});
 }
 
@@ -232,6 +240,7 @@ void Protocol::exchange() {
     if (backups_) back_up_lacking();
     release_leavers();
     leaves_ ? hand_over() : spread();
+    turn_ = (turn_ + with_turn()) % NodeId(settled_.size());
     const std::vector<Key> keys = std::exchange(due_, {});
     for (Key key : keys) {
         if (!values_.has_row(key))
@@ -279,25 +288,37 @@ void Protocol::exchange(Key key, Held &held) {
     send_delta(key, held);
 }
 
+// A replica whose node waits for an answer gets the value at once, the others when it is their nodes' turn.
+void Protocol::refresh_replicas(Key key, Master &master) {
+    const bool changed = values_.take_changed(key);
+    Bytes value;
+    for (Replica &replica : master.replicas) {
+        replica.lacks |= changed;
+        if (!replica.due && !(replica.lacks && has_turn(replica.node))) continue;
+        if (!post_.takes_refreshes(replica.node)) continue;
+        if (value.empty()) values_.pull(key, &value);
+        send_refresh(key, master, replica, value);
+    }
+    if (waits_for_refresh(master)) list(key, master);
+}
+
+// Whether the node gets the values of this round for which it does not wait. On many nodes each does in one of some
+// rounds: else a key that n nodes change would take n * n messages.
+bool Protocol::has_turn(NodeId node) const {
+    const auto places = NodeId(settled_.size());
+    return has_few_nodes() || (node + places - turn_) % places < with_turn();
+}
+
+// How many nodes have their turn in a round.
+NodeId Protocol::with_turn() const { return std::max(NodeId(few_nodes), NodeId(settled_.size() / turns)); }
+
 void Protocol::exchange(Key key, Master &master) {
     master.listed = false;
-    if (values_.standing(key) == Standing::shared) {
-        bool changed = values_.take_changed(key);
-        Bytes value;
-        for (Replica &replica : master.replicas) {
-            if (!changed && !replica.due) continue;
-            replica.due = true;
-            if (!post_.takes_refreshes(replica.node)) {
-                list(key, master);
-                continue;
-            }
-            if (value.empty()) values_.pull(key, &value);
-            send_refresh(key, master, replica, value);
-        }
-    }
+    if (values_.standing(key) == Standing::shared) refresh_replicas(key, master);
     bool may_relocate = techniques_ == Techniques::all && master.promised == no_node && !wanted_.count(key) &&
                         !is_being_erased(key);
-    if (master.replicas.size() == 1 && may_relocate && !leavers_.has(master.replicas[0].node))
+    const bool is_alone = master.replicas.size() == 1 && !leavers_.has(master.replicas[0].node);
+    if (may_relocate && is_alone && (has_few_nodes() || master.replicas[0].applied >= uses_alone))
         relocate_to(key, master, master.replicas[0].node);
     else
         forget_if_plain(key);
@@ -312,6 +333,18 @@ void Protocol::forget_if_plain(Key key) {
     if (master.ghosts.empty() && master.promised == no_node) masters_.erase(found);
 }
 
+// Whether a key that nobody else uses goes to the first node that wants it.
+bool Protocol::moves_at_once() const {
+    return techniques_ == Techniques::relocation_only || (techniques_ == Techniques::all && has_few_nodes());
+}
+
+bool Protocol::has_few_nodes() const { return homes_.rule().members().size() <= few_nodes; }
+
+bool Protocol::waits_for_refresh(const Master &master) {
+    return std::any_of(master.replicas.begin(), master.replicas.end(),
+                       [](const Replica &replica) { return replica.due || replica.lacks; });
+}
+
 bool Protocol::is_quiet() const {
     if (!arrivals_.empty() || !erasures_.empty() || !asked_.empty() || !parked_.empty()) return false;
     if (!writes_.empty() || !runs_.empty() || !lacking_.empty() || !taking_over_.empty()) return false;
@@ -319,8 +352,7 @@ bool Protocol::is_quiet() const {
         if (held.on_its_way || held.ending) return false;
     for (const auto &[key, master] : masters_) {
         if (!master.ghosts.empty() || master.promised != no_node) return false;
-        for (const Replica &replica : master.replicas)
-            if (replica.due) return false;
+        if (waits_for_refresh(master)) return false;
     }
     return true;
 }

@@ -42,9 +42,11 @@ void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
     });
 }
 
-void Protocol::want(const std::vector<Key> &keys) {
+void Protocol::want(const std::vector<Key> &keys, bool for_long) {
+    const bool brings = for_long && techniques_ == Techniques::all && !moves_at_once();
     for_each(keys, [&](size_t, Key key) {
         wanted_[key] = true;
+        if (brings) return step(key, [=] { bring_here(key); });
         bool absent = values_.standing(key) == Standing::absent; // no replica is here, also none that is about to end
         if (!absent || homes_.is_here(key) || asked_.count(key) || parked_.count(key)) {
             step(key, [=] { want_key(key); });
@@ -112,7 +114,7 @@ void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const st
         Want message{node, numbers[i]};
         auto give_it = [&] {
             bool at_home = homes_.is_here(key) && homes_.owner(key) == self_;
-            if (node == self_ || techniques_ == Techniques::replication_only || !at_home || !is_plain(key)) {
+            if (node == self_ || !moves_at_once() || !at_home || !is_plain(key)) {
                 take(key, message, from_home);
                 return;
             }

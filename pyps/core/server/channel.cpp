@@ -9,8 +9,11 @@
 namespace ps {
 
 namespace {
-// Seconds between rounds while a worker waits for what they exchange, if a message has come since the last one.
-constexpr double awaited_round = 0.0002;
+// Seconds between rounds for each node to which the last one has sent something: a message takes as long on many nodes,
+// and without pauses those to all others would take all the time.
+constexpr double pause_for_each = 0.0001;
+// How much sooner a round comes while a worker waits for what it exchanges, if a message has come since the last one.
+constexpr double awaited_sooner = 5;
 constexpr double watchful_round = 0.1; // seconds between rounds while there are intents, whose workers may die
 constexpr double trial_round = 0.02; // seconds between rounds while it is tried whether intents pay
 constexpr double idle_round = 1.0; // seconds between rounds otherwise
@@ -53,15 +56,16 @@ Intents::Clock Channel::clocks() {
 }
 
 Intents::Change Channel::changes() {
-    return [this](const std::vector<Key> &keys, bool begins) {
-        if (trace_) trace_->note(keys, begins ? PS_TRACE_INTENT_BEGINS : PS_TRACE_INTENT_ENDS);
-        begins ? serving_.want(keys) : protocol_.stop_wanting(keys);
+    return [this](const std::vector<Key> &keys, Intents::What what) {
+        const bool ends = what == Intents::What::ends;
+        if (trace_) trace_->note(keys, ends ? PS_TRACE_INTENT_ENDS : PS_TRACE_INTENT_BEGINS);
+        ends ? protocol_.stop_wanting(keys) : serving_.want(keys, what == Intents::What::begins_for_long);
     };
 }
 
 double Channel::patience() const {
-    if (has_heard_ && settling_.is_urgent()) return awaited_round;
-    if (is_awake_ || has_work()) return busy_round;
+    if (has_heard_ && settling_.is_urgent()) return busy_pause_ / awaited_sooner;
+    if (is_awake_ || has_work()) return busy_pause_;
     if (trials_ && trials_->is_trying()) return trial_round;
     return intents_.empty() ? idle_round : watchful_round;
 }
@@ -112,7 +116,7 @@ void Channel::begin_round(double now) {
     note_leaving();
     mailbox_.flush();
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
-    mailbox_.end_round();
+    busy_pause_ = std::max(busy_round, pause_for_each * double(mailbox_.end_round()));
     settling_.answer(is_quiet);
 }
 

@@ -15,7 +15,7 @@
 
 namespace ps {
 
-constexpr double busy_round = 0.001; // seconds between rounds while there is something to do
+constexpr double busy_round = 0.001; // seconds between rounds, at least, while there is something to do
 
 class Channel {
 public:
@@ -35,6 +35,7 @@ public:
     void flush() { mailbox_.flush(); }
     void end_turn(double now); // call it after some messages: does what these require, and a round if one is due
     double next_round() const; // or turn of those that look for old keys
+    double busy_pause() const { return busy_pause_; } // seconds between rounds while there is something to do
 
     // Call it before the channel's thread sleeps for long. From now on a worker that changes a key or advances a clock
     // wakes it. Returns true if one has done so already.
@@ -72,6 +73,7 @@ private:
     bool rested_ = false; // it has slept since the last round
     bool has_heard_ = false; // a message has come since then
     double last_round_, next_look_ = 0; // the second: for dead workers
+    double busy_pause_ = busy_round;
     bool looks_for_dead_ = false; // this round does
     uint32_t told_to_leave_ = 0; // how often
     bool is_gone_ = false, is_secure_ = false;

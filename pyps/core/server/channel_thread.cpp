@@ -65,7 +65,7 @@ ChannelThread::Rest ChannelThread::take_turn() {
     channel_.end_turn(monotonic_seconds());
     sleeps_until_ = channel_.next_round();
     double seconds = sleeps_until_ - monotonic_seconds();
-    if (seconds > busy_round) return {seconds, true, channel_.go_to_sleep()};
+    if (seconds > channel_.busy_pause()) return {seconds, true, channel_.go_to_sleep()};
     segment_.channel(channel_.number()).sleeps.store(Sleep::until_messages);
     return {seconds, false, seconds <= 0};
 }

@@ -146,8 +146,9 @@ void Server::work() {
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = first.next_round() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
-        NodeTransport::Woken woken = due > busy_round ? rest(due)
-                                                      : transport_->wait(segment_->doorbell().fd(), std::max(due, 0.0));
+        NodeTransport::Woken woken = due > first.busy_pause()
+                                         ? rest(due)
+                                         : transport_->wait(segment_->doorbell().fd(), std::max(due, 0.0));
         channels_.begin_turn(monotonic_seconds());
         if ((woken.rang && segment_->doorbell().answer()) || !woken.news) look_around();
         for (int i = 0; i < most_at_once && inbox_.receive(); i++) {

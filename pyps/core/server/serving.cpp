@@ -52,7 +52,9 @@ void Serving::serve_admitted(const FrameHeader &header, const RequestBatch &batc
         run_local(segment_, values_.latches(), request, &elsewhere);
     }
     if (!elsewhere.positions.empty()) {
-        leave_to_protocol(header, batch, elsewhere.positions, pull ? ValueBytes{to, bytes} : values, &answer);
+        mailbox_.answer_together([&] {
+            leave_to_protocol(header, batch, elsewhere.positions, pull ? ValueBytes{to, bytes} : values, &answer);
+        });
         if (answer.count > 0) mailbox_.answer_whole(answer);
         return;
     }
@@ -165,9 +167,9 @@ bool Serving::is_mine(const FrameHeader &header, Key key) const {
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
 
 // For intents that have begun. Keys without room stay where they are.
-void Serving::want(const std::vector<Key> &keys) {
+void Serving::want(const std::vector<Key> &keys, bool for_long) {
     if (!segment_.header().memory_limit && segment_.header().is_range()) {
-        protocol_.want(keys);
+        protocol_.want(keys, for_long);
         return;
     }
     std::vector<Key> admitted;
@@ -184,7 +186,7 @@ void Serving::want(const std::vector<Key> &keys) {
         admitted.push_back(key);
     }
     count_in(segment_.header().keys_without_room, int64_t(keys.size() - admitted.size()));
-    protocol_.want(admitted);
+    protocol_.want(admitted, for_long && !segment_.header().memory_limit);
 }
 
 void Serving::serve_about_rows(const RequestBatch &batch) {

@@ -42,7 +42,7 @@ public:
     bool has_room_for(const std::vector<Key> &keys); // which another node offers
     void landed(uint64_t waiter, NodeId lost_with); // a key that was to be localized has come (no_node) or is lost
     void forget_waiters(); // a new epoch begins, by which workers learn that these operations have failed
-    void want(const std::vector<Key> &keys);
+    void want(const std::vector<Key> &keys, bool for_long);
     void note_promised() { promises_.note(channel_, promised()); } // call it when promised keys may have come
 
 private:

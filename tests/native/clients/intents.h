@@ -22,10 +22,11 @@ void intend(World &world, uint64_t number, Key key, bool begin) {
           int(keys.size()) - 1);
 }
 
+// Intents for odd keys are long.
 template <class Node>
 void act_on_intent(Node &node, Key key, bool begin) {
     node.intents[key] += begin ? 1 : -1;
-    if (begin && node.intents[key] == 1 && !node.protocol.awaits_admission(key)) node.protocol.want({key});
+    if (begin && node.intents[key] == 1 && !node.protocol.awaits_admission(key)) node.protocol.want({key}, key % 2);
     if (!begin && node.intents[key] == 0) node.protocol.stop_wanting({key});
 }
 
