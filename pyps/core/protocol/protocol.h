@@ -123,7 +123,7 @@ public:
     const HomeRule &home_rule() const { return homes_.rule(); }
 
     // Whether keys that other nodes use through their home go back there, if nobody here wants them: for nodes that
-    // skip intents, so that keys are where all look for them first.
+    // skip intents, also if only to try it, so that keys are where all look for them first.
     void let_keys_go_home(bool go) { keys_go_home_ = go; }
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.

@@ -31,9 +31,6 @@ constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 // until_clocks also an advance of a clock.
 enum class Sleep : uint32_t { none = 0, until_messages = 1, until_changes = 2, until_clocks = 3 };
 
-// Whether short intents are skipped: to try it, or as that was found to be faster. See IntentTrials.
-enum class Skips : uint32_t { none = 0, for_now = 1, for_long = 2 };
-
 // What workers see of a channel. A channel with a thread of its own sleeps on `sleeps`, the first channel on the
 // doorbell.
 struct alignas(64) ChannelWords {
@@ -94,7 +91,7 @@ struct Header {
     ArrivalWord node_arrival, leave_arrival; // this node's words at these two
     std::atomic<uint32_t> sampling; // see sampling/enabling.cpp
     std::atomic<uint32_t> ticks; // see Uses; written by the server process
-    std::atomic<Skips> skips_intents; // whether workers do not send short ones
+    std::atomic<uint32_t> skips_intents; // whether workers do not send short ones, see IntentTrials
     std::atomic<int64_t> told_ahead; // the most clocks until the end of a short intent, when workers told of it
     std::atomic<uint32_t> slots_used; // slots 1 to slots_used were claimed at least once
     // How often the version of a latch has started again at 0: see latch.h.

@@ -109,7 +109,7 @@ void Channel::begin_round(double now) {
     looks_for_dead_ = now >= next_look_;
     if (looks_for_dead_) next_look_ = now + watchful_round;
     if (trials_) look_at_clocks(now);
-    protocol_.let_keys_go_home(segment_.header().skips_intents.load(std::memory_order_relaxed) == Skips::for_long);
+    protocol_.let_keys_go_home(segment_.header().skips_intents.load(std::memory_order_relaxed));
     intents_.begin_round(now, std::exchange(rested_, false));
     inbox_.note_intents();
     protocol_.exchange();
@@ -132,8 +132,7 @@ void Channel::look_at_clocks(double now) {
         workers += identity_of(slot).is_taken();
     }
     trials_->observe(now, clocks, workers * told_ahead);
-    const auto skips = trials_->acts() ? Skips::none : trials_->is_over() ? Skips::for_long : Skips::for_now;
-    header.skips_intents.store(skips, std::memory_order_relaxed);
+    header.skips_intents.store(!trials_->acts(), std::memory_order_relaxed);
 }
 
 void Channel::leave() {

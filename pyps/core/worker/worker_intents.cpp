@@ -50,7 +50,7 @@ bool ps_worker::skips(int64_t start, int64_t end) {
     if (header.techniques != PS_AUTO || end - start > short_intent) return false;
     const int64_t ahead = end - int64_t(slot_.clock.load(std::memory_order_relaxed));
     if (ahead > header.told_ahead.load(std::memory_order_relaxed)) header.told_ahead.store(ahead);
-    if (header.skips_intents.load(std::memory_order_relaxed) == Skips::none) return false;
+    if (!header.skips_intents.load(std::memory_order_relaxed)) return false;
     count_in(header.intents_skipped, 1);
     return true;
 }
