@@ -130,6 +130,7 @@ double Player::coldness(Thread &self) const {
 
 // The values stay where they are while an operation is on its way.
 float *Player::buffer(size_t elements) {
+    while (!buffers_.empty() && worker_->is_finished(buffers_.front().timestamp)) buffers_.pop_front();
     if (buffers_.size() == most_buffers) {
         worker_->wait(buffers_.front().timestamp, patience);
         buffers_.pop_front();

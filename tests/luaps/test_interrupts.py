@@ -26,7 +26,7 @@ CALLS = {
     "wait": "kv:wait(kv:push({2}, {0}, true))",
     "waitall": "kv:push({2}, {0}, true) kv:waitall()",
     "future": "kv:future(kv:push({2}, {0}, true)):wait()",
-    "order": "kv:push({2}, {0}, true) kv:pull({2}, w, true)",
+    "order": "kv:set({2}, {0}, true) kv:pull({2}, w, true)",
     "room": "for _ = 1, 1000 do kv:push({2}, {0}, true) end",
     "wait_sync": "kv:push({2}, {0}, true) kv:wait_sync()",
     "quiesce": "kv:push({2}, {0}, true) kv:quiesce()",

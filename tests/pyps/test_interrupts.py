@@ -50,7 +50,7 @@ WAITS = {
     "wait": lambda k: kv.wait(kv.push([k], out, asynchronous=True)),
     "waitall": lambda k: (kv.push([k], out, asynchronous=True), kv.waitall()),
     "timestamp.wait": lambda k: kv.push([k], out, asynchronous=True).wait(),
-    "order": lambda k: (kv.push([k], out, asynchronous=True), kv.pull([k], values([k]), asynchronous=True)),
+    "order": lambda k: (kv.set([k], out, asynchronous=True), kv.pull([k], values([k]), asynchronous=True)),
     "room": fill,
     "wait_sync": lambda k: (kv.push([k], out, asynchronous=True), kv.wait_sync()),
     "quiesce": lambda k: (kv.push([k], out, asynchronous=True), kv.quiesce()),

@@ -80,13 +80,13 @@ def test_a_push_that_was_sent_is_done_in_the_end(stopped: nodes.Cluster) -> None
 @pytest.mark.parametrize("operation", ["push", "set", "pull"])
 def test_an_operation_that_waits_for_its_turn_was_not_sent(stopped: nodes.Cluster, operation: str) -> None:
     here = stopped.nodes[0]
-    first = "push" if operation == "pull" else "pull"
+    first = "set" if operation == "pull" else "pull"
     here.value(f"kv.{first}([2], values([2]), asynchronous=True) and None")
     text = here.do(f"kv.{operation}([0, 2], values([0, 2], 9), timeout={LIMIT})")["text"]
     assert text.startswith("nothing was sent: earlier operations on the same keys have not finished in time")
     go_on(stopped)
     here.value("kv.waitall()")
-    assert here.value("pull([0, 2])") == [0, int(first == "push")]
+    assert here.value("pull([0, 2])") == [0, int(first == "set")]
 
 
 @pytest.mark.slow
