@@ -27,9 +27,8 @@ TRAINED = ("dsgd", "complex", "word2vec")
 LINK = Link(0.0005, 1e10)  # of the trainings
 HOSTS = (1, 2, 4)
 PLACE = Path("out")
-LONGER = {
-    "complex": 4
-}  # times as many epochs as `benchmarks apps`: what nodes try at first would be most of those
+# Times as many epochs as `benchmarks apps` has: what nodes try at first would be most of those.
+LONGER = {"complex": 4}
 
 
 def run(quick: bool) -> list[Row]:

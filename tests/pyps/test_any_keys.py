@@ -15,6 +15,7 @@ import torch
 import pyps
 from pyps import classed_keys
 from tests.pyps.any_keys import CAPACITY, LENGTH, ONE_LENGTH, REACHED, AnyKeys, Numbers, name, spread, values
+from tests.pyps.cluster import Cluster
 from tests.pyps.nodes import Cluster as Processes
 
 TIMEOUT = 50.0
@@ -67,6 +68,24 @@ def test_a_key_that_comes_twice_in_a_call_counts_twice(any_cluster: AnyKeys) -> 
         assert (pulled(kv, some[:7]) == kind.values(some[:7], 4)).all()
         assert (pulled(kv, some[7:50]) == kind.values(some[7:50], 3)).all()
         assert (pulled(kv, some[50:]) == kind.values(some[50:])).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_pull_of_keys_that_are_just_being_made_sees_what_was_pushed(count: int) -> None:
+    """A key has its first value for a moment before what was pushed to it."""
+    many, rounds, pulls = 100, 1000, 100
+    with (
+        Cluster(count, value_length=1, capacity=2 * many * rounds, dtype="int64") as cluster,
+        cluster.nodes[0].worker() as kv,
+    ):
+        for first in range(0, many * rounds, many):
+            keys, seen = np.arange(first, first + many), np.zeros((pulls, 1), np.int64)
+            kv.push(keys, np.ones(many, np.int64), asynchronous=True)
+            for out in seen:
+                kv.pull(keys[-1:], out, asynchronous=True)
+            kv.waitall()
+            assert seen.sum() == pulls
 
 
 @pytest.mark.slow

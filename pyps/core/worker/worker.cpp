@@ -211,7 +211,7 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    if (request.operation == PS_PULL && (!remote_ || segment.header().places == 1)) {
+    if (!follows && request.operation == PS_PULL && (!remote_ || segment.header().places == 1)) {
         int32_t code = pull_from_here(request);
         if (code != PS_ENOTLOCAL) return code;
     }
