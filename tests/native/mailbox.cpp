@@ -180,6 +180,18 @@ void check_answers() {
     sender.mailbox.flush();
     check(sender);
     REQUIRE(sender.wire.sent.size() == 2);
+    try { // what goes wrong leaves nothing behind
+        sender.mailbox.answer_together([&] {
+            sender.mailbox.answer({receiver, 0, 2000, 7, 0}, 1, Bytes(8), true);
+            throw Unexpected("a message that cannot be right");
+        });
+        REQUIRE(!"it is passed on");
+    } catch (const Unexpected &) {
+        sender.answers.push_back(2000);
+    }
+    sender.mailbox.flush();
+    check(sender);
+    REQUIRE(sender.wire.sent.size() == 3);
 }
 
 // By how many nodes a round was used, its length is chosen.

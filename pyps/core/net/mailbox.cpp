@@ -235,6 +235,11 @@ void Mailbox::answer(const Origin &origin, Key key, const Bytes &value, bool aft
     add_answer(batch, origin, value);
 }
 
+void Mailbox::give_late_answers() {
+    answers_together_ = false;
+    for (const Late &late : std::exchange(late_, {})) answer(late.origin, late.key, late.value, true);
+}
+
 void Mailbox::answer(const Origin &origin, const std::vector<uint32_t> &positions) {
     AnswerBatch batch;
     address(batch, origin);

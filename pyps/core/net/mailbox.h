@@ -63,9 +63,13 @@ public:
     template <class What>
     void answer_together(What &&what) {
         answers_together_ = true;
-        what();
-        answers_together_ = false;
-        for (const Late &late : std::exchange(late_, {})) answer(late.origin, late.key, late.value, true);
+        try {
+            what();
+        } catch (...) {
+            give_late_answers();
+            throw;
+        }
+        give_late_answers();
     }
 
     void answer_whole(const AnswerBatch &batch); // to a worker; sent at once
@@ -90,6 +94,7 @@ private:
         KeyFilter keys = {};
     };
 
+    void give_late_answers();
     void send_at_once(NodeId to, Bytes message);
     template <class Kind, class Fits>
     Kind &last(NodeId to, Key key, uint64_t bytes, Fits &&fits);
