@@ -133,8 +133,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 for compression in options.compression or [None]
             ]
             of_turns = zip(*zip(*turns, strict=True), strict=True)
-            for compression, seen in zip(options.compression or [""], of_turns, strict=True):
-                print(f"{name}, {place} {compression}: {summary(seen)}", flush=True)
+            for compression, seen in zip(options.compression or [None], of_turns, strict=True):
+                compressed = f" {compression}" if compression else ""
+                print(f"{name}, {place}{compressed}: {summary(seen)}", flush=True)
 
 
 def summary(seen: Sequence[Run]) -> str:
