@@ -65,8 +65,8 @@ class Server(Node):
     techniques : str
         What an intent does. "all": a key that one node wants moves there, a key that several nodes want gets replicas
         on them. "replication_only" and "relocation_only": always the one or the other. "auto": what "all" does, but
-        each node tries whether its workers' clocks advance faster without, and then skips intents of at most 8 clocks
-        (`intents_skipped` in the statistics); it tries again now and then.
+        the nodes try whether workers' clocks advance faster without, and then skip intents of at most 8 clocks
+        (`intents_skipped` in the statistics); they try again now and then.
     cluster : int
         A number that all nodes of the cluster have; messages with another number are refused.
     heartbeat : float, optional

@@ -25,7 +25,16 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ["membership", "protocol", "requests", "sampling", "segment", "store", "wire"]
 SINGLE = ["counting.h", "divisor.h", "errors.cpp", "errors.h", "flat_map.h", "mixing.h", "ps.h", "random.h"]
 SINGLE += [f"worker/{name}.{kind}" for name in ("barrier", "loss", "workers") for kind in ("cpp", "h")]
-SIMULATIONS = ("interleavings", "losses", "settings", "board", "deletions", "members", "compression")
+SIMULATIONS = (
+    "interleavings",
+    "losses",
+    "settings",
+    "board",
+    "deletions",
+    "members",
+    "compression",
+    "trials",
+)
 # Of seeds: what few of one simulation catch need not wait for many of the other.
 PORTIONS = ((0, 99), (100, 1500))
 RARE = (1501, 400_000)  # of the one simulation that a row with `rare` names, which is then optimised

@@ -58,6 +58,7 @@ private:
         } else if (what == 4) {
             auto node = NodeId(world_.draw(world_.num_nodes));
             trace("exchange at %d", node);
+            world_.choose(world_.nodes[node]->protocol, world_.num_keys);
             world_.nodes[node]->protocol.exchange();
             world_.flush();
             if (world_.draw(4) == 0) moments_.mark(node);

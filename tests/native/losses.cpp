@@ -170,7 +170,10 @@ private:
 
     void exchange(NodeId id) {
         Node &node = *world_.nodes[id];
-        if (!node.dead && node.crossing.is_settled()) node.protocol.exchange();
+        if (!node.dead && node.crossing.is_settled()) {
+            world_.choose(node.protocol, world_.num_keys);
+            node.protocol.exchange();
+        }
         world_.flush();
         if (node.out || !node.protocol.may_go()) return;
         check_empty(node);

@@ -15,6 +15,7 @@
 #include "wire/operations.h"
 #include "wire/replicas.h"
 #include "wire/settings.h"
+#include "wire/trials.h"
 
 namespace ps {
 
@@ -278,10 +279,19 @@ inline Bytes some_news() {
     return NewsMessage{news}.encode(header());
 }
 
+inline Bytes some_trial() {
+    using What = TrialNote::What;
+    TrialNote note{What(draw(uint64_t(What::ended) + 1)), uint32_t(draw(100))};
+    if (note.what == What::step) note.step = uint16_t(draw(IntentTrials::steps));
+    if (note.what == What::step || note.what == What::ended) note.acts = draw(2);
+    if (note.what == What::found || note.what == What::ended) note.number = double(draw(1000)) / 20;
+    return TrialMessage{note}.encode(header());
+}
+
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(30)) {
+    switch (draw(31)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
@@ -298,6 +308,7 @@ inline Bytes some_message() {
     case 27: return OfferBatch{node, keys}.encode(header());
     case 28: return encode(JoinMessage{{some_members()}, some_endpoint()}, header());
     case 29: return some_introduction();
+    case 30: return some_trial();
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

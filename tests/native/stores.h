@@ -90,6 +90,11 @@ public:
         for (Key key = 0; key < values.size(); key++)
             if (rows[key] || first->rule().space().is_range()) body(key);
     }
+    uint64_t for_some_here(uint64_t from, const std::function<void(Key)> &body) const override {
+        const Key key = from;
+        if (rows[key] || first->rule().space().is_range()) body(key);
+        return key + 1 < values.size() ? key + 1 : 0;
+    }
 
     bool latch(Key key) override {
         REQUIRE(latched == nobody);

@@ -1,84 +1,225 @@
-// Whether intents are acted on, found by trial: workers whose clocks take so many seconds with it, and so many without.
+// Whether intents are acted on, found by trial: nodes whose clocks take so many seconds with it, and so many without.
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <vector>
 
-#include "check.h"
 #include "protocol/intent_trials.h"
+#include "seeds.h"
 
 using namespace ps;
 
 namespace {
 
-class Node {
-public:
-    explicit Node(uint64_t told_ahead = 5) : told_ahead_(told_ahead), told_(told_ahead, true) {}
+// Seconds of a clock: of a node, where such a part of all nodes acts on intents.
+using Clock = std::function<double(NodeId node, double acting)>;
 
-    // Let workers go on for so long; returns the part of the clocks that advanced while intents were acted on. Those
-    // that are told have an effect `told_ahead` clocks later.
-    double run(double seconds, double with, double without) {
-        uint64_t acted = 0, all = 0;
-        for (double end = now_ + seconds; now_ < end;) {
-            now_ += 0.001; // a round
-            progress_ += 0.001 / (told_.front() ? with : without);
-            for (; progress_ >= 1; progress_--, all++, clocks_++) {
-                acted += trials_.acts();
-                told_.push_back(trials_.acts());
-                told_.pop_front();
-            }
-            trials_.observe(now_, clocks_, told_ahead_);
-        }
-        return double(acted) / double(all);
-    }
-    void pause(double seconds) { now_ += seconds; }
-    void lose_a_worker() { clocks_ /= 2; }
-    bool acts() const { return trials_.acts(); }
-    bool is_trying() const { return trials_.is_trying(); }
-
-private:
-    const uint64_t told_ahead_;
-    std::deque<bool> told_;
-    IntentTrials trials_;
-    double now_ = 100, progress_ = 0;
-    uint64_t clocks_ = 0;
+struct Message {
+    double at;
+    NodeId from, to;
+    TrialNote note;
 };
 
+class Cluster;
+
+class Node : private IntentTrials::Port {
+public:
+    Node(Cluster &cluster, NodeId self, std::vector<NodeId> members, uint64_t told_ahead)
+        : trials(self, std::move(members), *this), cluster_(cluster), self_(self), told_ahead_(told_ahead),
+          told_(told_ahead, true) {}
+
+    void go_on(double now, double seconds, double clock) {
+        progress_ += seconds / clock;
+        for (; progress_ >= 1; progress_--, all++, clocks++) {
+            acted += trials.acts();
+            told_.push_back(trials.acts());
+            told_.pop_front();
+        }
+        trials.observe(now, clocks, told_ahead_);
+    }
+    bool has_effect() const { return told_.front(); } // of what it told some clocks ago
+
+    IntentTrials trials;
+    uint64_t clocks = 0, acted = 0, all = 0;
+
+private:
+    void tell(NodeId to, const TrialNote &note) override;
+
+    Cluster &cluster_;
+    const NodeId self_;
+    const uint64_t told_ahead_;
+    std::deque<bool> told_;
+    double progress_ = 0;
+};
+
+class Cluster {
+public:
+    Cluster(NodeId size, uint64_t told_ahead = 5) {
+        std::vector<NodeId> members(size);
+        std::iota(members.begin(), members.end(), 0);
+        for (NodeId node : members) nodes.push_back(std::make_unique<Node>(*this, node, members, told_ahead));
+    }
+
+    // Returns the part of the clocks that advanced while intents were acted on.
+    double run(double seconds, const Clock &clock) {
+        for (auto &node : nodes) node->acted = node->all = 0;
+        for (double end = now + seconds; now < end;) {
+            now += 0.001; // a round
+            deliver();
+            double acting = 0;
+            for (auto &node : nodes) acting += node->has_effect() / double(nodes.size());
+            for (NodeId i = 0; i < nodes.size(); i++) nodes[i]->go_on(now, 0.001, clock(i, acting));
+        }
+        uint64_t acted = 0, all = 0;
+        for (auto &node : nodes) acted += node->acted, all += node->all;
+        return double(acted) / double(all);
+    }
+    double run(double seconds, double with, double without) { // of all nodes
+        return run(seconds, [=](NodeId, double acting) { return acting * with + (1 - acting) * without; });
+    }
+    void send(const Message &message) { on_their_way.push_back(message); }
+    bool agrees() const {
+        for (auto &node : nodes)
+            if (!node->trials.is_over() || node->trials.acts() != nodes[0]->trials.acts()) return false;
+        return true;
+    }
+
+    std::vector<std::unique_ptr<Node>> nodes;
+    double now = 100;
+    std::deque<Message> on_their_way;
+    uint64_t messages = 0;
+
+private:
+    void deliver() {
+        for (; !on_their_way.empty() && on_their_way.front().at <= now; on_their_way.pop_front(), messages++) {
+            const Message message = on_their_way.front();
+            nodes[message.to]->trials.receive(now, message.from, message.note);
+        }
+    }
+};
+
+double delay = 0; // seconds of a message
+
+void Node::tell(NodeId to, const TrialNote &note) { cluster_.send({cluster_.now + delay, self_, to, note}); }
+
 // Some seconds for the first trial, then what was found is kept but for later trials.
-void check_found(double with, double without, bool acts) {
-    Node node;
-    CHECK(node.acts());
-    node.run(200 * (with + without) + 1, with, without);
-    const double part = node.run(4000 * (with + without) + 20, with, without);
-    CHECK(acts ? part > 0.85 : part < 0.15);
+void check_found(NodeId size, double with, double without, bool acts) {
+    Cluster cluster(size);
+    REQUIRE(cluster.nodes[0]->trials.acts());
+    cluster.run(200 * (with + without) + 1, with, without);
+    const double part = cluster.run(4000 * (with + without) + 20, with, without);
+    REQUIRE(acts ? part > 0.85 : part < 0.15);
+}
+
+void check_found_by_any() {
+    for (NodeId size : {1, 2, 5}) {
+        for (double clock : {0.0004, 0.003, 0.05}) {
+            check_found(size, clock, 0.8 * clock, false);
+            check_found(size, 0.8 * clock, clock, true);
+        }
+        check_found(size, 0.003, 0.001, false);
+        check_found(size, 0.001, 0.003, true);
+        check_found(size, 0.003, 0.003, true); // without a clear reason nothing is changed
+    }
+}
+
+void check_what_one_node_does() {
+    Cluster early(1, 200); // as in programs that tell long before
+    early.run(20, 0.001, 0.003);
+    REQUIRE(early.run(60, 0.001, 0.003) > 0.85);
+    Cluster late(1); // its workers evaluate now and then, which takes long
+    for (int i = 0; i < 40; i++) {
+        late.run(0.2, 0.002, 0.001);
+        late.now += 5;
+    }
+    REQUIRE(late.run(20, 0.002, 0.001) < 0.15);
+    Cluster changing(1); // first intents pay, then they do not
+    REQUIRE(changing.run(60, 0.001, 0.002) > 0.85);
+    changing.run(60, 0.002, 0.001);
+    REQUIRE(changing.run(60, 0.002, 0.001) < 0.15);
+    Cluster leaving(1); // one of its workers does
+    leaving.run(0.02, 0.002, 0.001);
+    leaving.nodes[0]->clocks /= 2;
+    leaving.run(2, 0.002, 0.001);
+    REQUIRE(!leaving.nodes[0]->trials.acts() && leaving.agrees());
+}
+
+// Intents take turns with what the others compute: only if all do without is it clear that this is faster.
+void check_all_try_at_once() {
+    Cluster cluster(4);
+    const Clock clock = [](NodeId, double acting) { return acting == 0 ? 0.002 : 0.0025 + 0.0005 * (1 - acting); };
+    cluster.run(10, clock);
+    REQUIRE(cluster.run(60, clock) < 0.15);
+    REQUIRE(cluster.messages < 3000);
+}
+
+// What keys did before has effects for long: the speed without intents grows for fifty clocks.
+void check_waits_for_effects_to_end() {
+    Cluster cluster(2);
+    double settled = 0;
+    const Clock clock = [&](NodeId, double acting) {
+        settled = acting > 0 ? 0 : std::min(1.0, settled + 0.001 / 0.1 / 2);
+        return acting > 0 ? 0.002 : 0.0035 - 0.002 * settled;
+    };
+    cluster.run(10, clock);
+    REQUIRE(cluster.run(60, clock) < 0.15);
+}
+
+// The mean decides, of those whose clocks move; and which of them leads does not matter.
+void check_different_nodes() {
+    for (const bool most_gain : {false, true}) {
+        Cluster cluster(4);
+        const Clock clock = [=](NodeId node, double acting) {
+            if (node == 0) return 1e9; // it only stores
+            return (node == 3) == most_gain ? 0.002 : 0.002 + 0.0006 * (most_gain ? 1 - acting : acting);
+        };
+        cluster.run(20, clock);
+        const double part = cluster.run(60, clock);
+        REQUIRE(most_gain ? part > 0.85 : part < 0.15);
+    }
+}
+
+// The node that leads goes, and then the workers of all but one: the others go on.
+void check_leaders_go() {
+    Cluster cluster(3);
+    cluster.run(0.04, 0.002, 0.001);
+    REQUIRE(!cluster.agrees());
+    auto gone = std::move(cluster.nodes[0]);
+    cluster.nodes[0] = std::make_unique<Node>(cluster, NodeId(0), std::vector<NodeId>{0}, 5);
+    cluster.on_their_way.clear();
+    for (NodeId node : {1, 2}) cluster.nodes[node]->trials.begin_epoch({1, 2});
+    cluster.run(2, 0.002, 0.001);
+    for (NodeId node : {1, 2}) REQUIRE(!cluster.nodes[node]->trials.acts());
+
+    Cluster idle(2);
+    idle.run(0.02, 0.002, 0.001);
+    REQUIRE(!idle.agrees());
+    const Clock only_last = [](NodeId node, double acting) { return node == 0 ? 1e9 : 0.002 - 0.001 * (1 - acting); };
+    idle.run(30, only_last);
+    REQUIRE(idle.run(30, only_last) < 0.15);
+
+    Cluster silent(2); // nothing comes from the node that leads, but no epoch begins
+    silent.run(0.02, 0.002, 0.001);
+    for (int i = 0; i < 40; i++) {
+        silent.nodes[1]->go_on(silent.now += 1, 1, 0.002);
+        silent.on_their_way.clear();
+    }
+    REQUIRE(silent.nodes[1]->trials.acts());
 }
 
 } // namespace
 
-int main() {
-    for (double clock : {0.0004, 0.003, 0.05}) {
-        check_found(clock, 0.8 * clock, false);
-        check_found(clock, 0.3 * clock, false);
-        check_found(0.8 * clock, clock, true);
-        check_found(0.3 * clock, clock, true);
-        check_found(clock, clock, true); // without a clear reason nothing is changed
-    }
-    Node early(200); // as in programs that tell long before
-    early.run(20, 0.001, 0.003);
-    CHECK(early.run(60, 0.001, 0.003) > 0.85);
-    Node late; // its workers evaluate now and then, which takes long
-    for (int i = 0; i < 40; i++) {
-        late.run(0.2, 0.002, 0.001);
-        late.pause(5);
-    }
-    CHECK(late.run(20, 0.002, 0.001) < 0.15);
-    Node changing; // first intents pay, then they do not
-    CHECK(changing.run(60, 0.001, 0.002) > 0.85);
-    changing.run(60, 0.002, 0.001);
-    CHECK(changing.run(60, 0.002, 0.001) < 0.15);
-    Node leaving;
-    leaving.run(0.02, 0.002, 0.001);
-    leaving.lose_a_worker();
-    leaving.run(2, 0.002, 0.001);
-    CHECK(!leaving.acts() && !leaving.is_trying());
+int main(int count, char **arguments) {
+    void (*const checks[])() = {check_found_by_any,    check_what_one_node_does,
+                                check_all_try_at_once, check_waits_for_effects_to_end,
+                                check_different_nodes, check_leaders_go};
+    Seeds(count, arguments).for_each([&](uint64_t seed) {
+        delay = 0.0001 * double(1 + Chance(seed).draw(40));
+        checks[seed % std::size(checks)]();
+    });
     std::printf("ok\n");
 }

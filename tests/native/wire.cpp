@@ -64,6 +64,7 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::backed_run: return BackedRunMessage::encode(BackedRunMessage::decode(header, reader), header);
     case Kind::news: return read<NewsMessage>(header, reader);
     case Kind::offer: return read<OfferBatch>(header, reader);
+    case Kind::trial: return read<TrialMessage>(header, reader);
     default: throw Malformed("its kind is not known here");
     }
 }

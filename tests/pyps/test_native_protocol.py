@@ -40,7 +40,7 @@ def test_intents_are_acted_on_in_time(programs: Programs) -> None:
 
 @native
 def test_it_is_found_by_trial_whether_intents_pay(programs: Programs) -> None:
-    assert programs.run("trials") == "ok\n"
+    assert programs.run("trials", "0", "50") == "ok\n"
 
 
 @native

@@ -122,15 +122,16 @@ public:
 
     const HomeRule &home_rule() const { return homes_.rule(); }
 
-    // Whether keys that other nodes use through their home go back there, if nobody here wants them: for nodes that
-    // skip intents, also if only to try it, so that keys are where all look for them first.
-    void let_keys_go_home(bool go) { keys_go_home_ = go; }
+    // Whether keys go back to their homes if nobody here wants them (homecoming.cpp): for nodes that skip intents, also
+    // if only to try it.
+    void let_keys_go_home(bool go);
+    void note_use(const std::vector<Key> &keys); // by another node, whose requests were answered without `receive`
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
     // A round does nothing until a key is changed or a message comes.
     bool is_idle() const {
-        return due_.empty() && next_lacking_.empty() && !leavers_.any() &&
+        return due_.empty() && next_lacking_.empty() && !leavers_.any() && !looks_for_keys_ &&
                (to_hand_over_.empty() || offered_.size() >= keys_at_once);
     }
 
@@ -269,6 +270,7 @@ private:
 
     void ask(Key key);
     bool answer_asked(Key key, uint32_t number);
+    void look_for_keys_away();
     void go_home(Key key);
     void relocate_to(Key key, Master &master, NodeId node);
     void send_refresh(Key key, Master &master, Replica &replica, const Bytes &value);
@@ -401,7 +403,8 @@ private:
     size_t lost_at_once_ = 0, lost_before_ = 0; // nodes, since all keys had their backups; without this epoch's
     bool is_whole_; // they were so in all epochs
     Leavers leavers_;
-    bool keys_go_home_ = false;
+    bool keys_go_home_ = false, looks_for_keys_ = false;
+    uint64_t look_from_ = 0; // place
     bool leaves_ = false; // this node does
     bool is_empty_ = false, is_past_ = false; // is_past_: others may have begun an epoch that this node does not
     bool is_refused_ = false;

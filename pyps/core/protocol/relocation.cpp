@@ -34,13 +34,6 @@ void Protocol::move(Key key, NodeId to) {
         post_.send(homes_.home(key), key, Localize{to});
 }
 
-void Protocol::go_home(Key key) {
-    if (!owns(key) || homes_.is_here(key) || wanted_.count(key) || is_being_erased(key) || leaves_) return;
-    auto found = masters_.find(key);
-    if (found != masters_.end() && (!found->second.replicas.empty() || found->second.promised != no_node)) return;
-    relocate_to(key, masters_[key], homes_.home(key));
-}
-
 void Protocol::take(Key key, const Localize &message) {
     NodeId owner = homes_.owner(key);
     if (homes_.is_lost(key)) {

@@ -30,6 +30,7 @@ void Protocol::stop_wanting_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
     list_master(key); // if just one other node still wants the key, it can move there
+    if (keys_go_home_) go_home(key);
 }
 
 void Protocol::ask(Key key) {
@@ -240,6 +241,7 @@ void Protocol::exchange() {
     if (backups_) back_up_lacking();
     release_leavers();
     leaves_ ? hand_over() : spread();
+    if (looks_for_keys_) look_for_keys_away();
     turn_ = (turn_ + with_turn()) % NodeId(settled_.size());
     const std::vector<Key> keys = std::exchange(due_, {});
     for (Key key : keys) {
@@ -322,6 +324,7 @@ void Protocol::exchange(Key key, Master &master) {
         relocate_to(key, master, master.replicas[0].node);
     else
         forget_if_plain(key);
+    if (keys_go_home_) go_home(key);
 }
 
 void Protocol::forget_if_plain(Key key) {

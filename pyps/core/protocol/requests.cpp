@@ -37,7 +37,7 @@ void Protocol::take(Key key, Request request, bool from_home) {
     Found found = find(key, from_home);
     if (found.here) {
         serve(key, request);
-        if (from_home && keys_go_home_) go_home(key);
+        if (keys_go_home_ && request.origin.node != self_) go_home(key);
     } else if (found.later)
         expect(key).queue.emplace_back(std::move(request));
     else if (found.lost)

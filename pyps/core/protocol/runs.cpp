@@ -61,7 +61,7 @@ void Protocol::stop_wanting(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
         wanted_.erase(key);
         const bool is_plain = !replicas_.count(key) && !masters_.count(key) && !parked_.count(key);
-        if (!is_plain && values_.has_row(key)) step(key, [=] { stop_wanting_key(key); });
+        if ((keys_go_home_ || !is_plain) && values_.has_row(key)) step(key, [=] { stop_wanting_key(key); });
     });
 }
 

@@ -44,19 +44,19 @@ int64_t Requests::next_conflict(const ps_request &request, int64_t from) const {
 }
 
 // Where keys have backups, an owner may answer a pull before a push that came earlier, whose backups are on their way.
-// Where a replica here is about to end, what was pushed to it may come to the owner after the pull.
+// Where a replica here is about to end, what was pushed to it may come to the owner after the pull. And if the home is
+// here, a replica may come to its server between the push and the pull, and answer that.
 bool Requests::may_follow(const ps_request &request) const {
     if (request.operation != PS_PULL || shape_.channels().channels() > 1 || settings_.asks_again) return false;
     std::vector<Key> keys;
     for (int64_t i = 0; (i = next_conflict(request, i)) < request.num_keys; i++) {
-        if (!keys_.are_all_at_home(Key(request.keys[i]))) return false;
-        keys.push_back(Key(request.keys[i]));
+        const Key key = Key(request.keys[i]);
+        if (!keys_.are_all_at_home(key) || rule_.home(key) == header_.from) return false;
+        keys.push_back(key);
     }
     std::vector<NodeId> nodes(keys.size(), header_.from);
     whereabouts_.find(keys, &nodes);
-    for (size_t i = 0; i < keys.size(); i++)
-        if (nodes[i] == header_.from && nodes[i] != rule_.home(keys[i])) return false;
-    return true;
+    return std::find(nodes.begin(), nodes.end(), header_.from) == nodes.end();
 }
 
 void Requests::note_keys(Sent &sent) {

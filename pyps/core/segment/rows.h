@@ -56,9 +56,10 @@ public:
     }
 
     static constexpr bool is_of(Row, uint64_t) { return true; } // keys keep their rows
+    uint64_t places() const { return num_keys_; }
     template <class Body>
-    void for_each(Body &&body) const { // body(row, key)
-        for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
+    void for_each(uint64_t from, uint64_t to, Body &&body) const { // body(row, key), of the rows at these places
+        for (uint64_t key = from; key < to; key++) body(row(key), key);
     }
 
     // To find the keys of a batch in steps: see HashedRows.
@@ -120,9 +121,10 @@ public:
     // Of the next table, if there are so many rows then.
     static uint64_t bytes_of_next_table(uint64_t rows) { return size(table_for(rows)) * sizeof(Bucket); }
     uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that have or had a key
+    uint64_t places() const { return count(); }
     template <class Body>
-    void for_each(Body &&body) const { // body(row, key), of the rows that have a key now
-        for (uint64_t index = 0, rows = count(); index < rows; index++) {
+    void for_each(uint64_t from, uint64_t to, Body &&body) const { // body(row, key), of those rows that have a key now
+        for (uint64_t index = from; index < to; index++) {
             const Row row = row_at(index);
             uint64_t key = this->key(row);
             if (find(key) == row) body(row, key);

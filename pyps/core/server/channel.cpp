@@ -33,15 +33,21 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
                 mailbox_, {segment.channel_rule(), number}, NodeId(segment.header().replicas)),
       serving_(segment, number, values_, mailbox_, protocol_, promises, trace, std::move(pass_on)),
       epoch_change_(segment, outbound_, mailbox_, protocol_, serving_), settling_(protocol_, mailbox_, outbound_),
-      intents_(clocks(), changes()),
-      inbox_(ChannelParts{segment, outbound_, mailbox_, protocol_, serving_, epoch_change_, settling_, intents_}),
+      intents_(clocks(), changes()), inbox_(ChannelParts{segment, outbound_, mailbox_, protocol_, serving_,
+                                                         epoch_change_, settling_, intents_, choice_}),
       last_round_(monotonic_seconds()) {
     values_.keep_rows_of([this](Key key) { return protocol_.knows(key); });
     values_.let_go_by([this](Key key) { return protocol_.let_go(key); });
-    if (segment.header().techniques == PS_AUTO && number == 0) trials_.emplace();
+    if (segment.header().techniques == PS_AUTO && number == 0)
+        choice_.emplace(segment, outbound_, mailbox_, protocol_.home_rule().members());
     if (segment.ages().are_kept())
         expiry_.emplace(segment, number, [this](Key key, uint32_t ticks) { return values_.let_unused_go(key, ticks); });
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
+}
+
+void Channel::begin_epoch(const Vigil::Epoch &epoch) {
+    epoch_change_.begin(epoch);
+    if (choice_) choice_->begin_epoch(epoch.members);
 }
 
 // A dead worker counts as later than all clocks, so its intents end: in rounds that look for those, as that reads a
@@ -66,7 +72,7 @@ Intents::Change Channel::changes() {
 double Channel::patience() const {
     if (has_heard_ && settling_.is_urgent()) return busy_pause_ / awaited_sooner;
     if (is_awake_ || has_work()) return busy_pause_;
-    if (trials_ && trials_->is_trying()) return trial_round;
+    if (choice_ && choice_->is_trying()) return trial_round;
     return intents_.empty() ? idle_round : watchful_round;
 }
 
@@ -108,8 +114,9 @@ void Channel::begin_round(double now) {
     has_heard_ = false;
     looks_for_dead_ = now >= next_look_;
     if (looks_for_dead_) next_look_ = now + watchful_round;
-    if (trials_) look_at_clocks(now);
-    protocol_.let_keys_go_home(segment_.header().skips_intents.load(std::memory_order_relaxed));
+    if (choice_) choice_->look_at_clocks(now);
+    const bool skips_intents = segment_.header().skips_intents.load(std::memory_order_relaxed);
+    protocol_.let_keys_go_home(skips_intents && !serving_.has_localized());
     intents_.begin_round(now, std::exchange(rested_, false));
     inbox_.note_intents();
     protocol_.exchange();
@@ -118,21 +125,6 @@ void Channel::begin_round(double now) {
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
     busy_pause_ = std::max(busy_round, pause_for_each * double(mailbox_.end_round()));
     settling_.answer(is_quiet);
-}
-
-// The first channel does it for all, as each of them has a part of every intent.
-void Channel::look_at_clocks(double now) {
-    Header &header = segment_.header();
-    const auto told_ahead = uint64_t(header.told_ahead.load(std::memory_order_relaxed));
-    if (told_ahead == 0) return; // nobody has told of a short intent yet
-    uint64_t clocks = 0, workers = 0;
-    for (uint32_t number = 1; number <= header.slots_used.load(std::memory_order_acquire); number++) {
-        const WorkerSlot &slot = segment_.slot(number);
-        clocks += slot.clock.load(std::memory_order_relaxed);
-        workers += identity_of(slot).is_taken();
-    }
-    trials_->observe(now, clocks, workers * told_ahead);
-    header.skips_intents.store(!trials_->acts(), std::memory_order_relaxed);
 }
 
 void Channel::leave() {

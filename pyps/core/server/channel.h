@@ -8,7 +8,6 @@
 
 #include "net/outbound.h"
 #include "net/vigil.h"
-#include "protocol/intent_trials.h"
 #include "server/channel_inbox.h"
 #include "store/expiry.h"
 #include "store/traced_values.h"
@@ -31,7 +30,7 @@ public:
         has_heard_ = true;
         inbox_.take(peer, sender, bytes, size);
     }
-    void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
+    void begin_epoch(const Vigil::Epoch &epoch);
     void flush() { mailbox_.flush(); }
     void end_turn(double now); // call it after some messages: does what these require, and a round if one is due
     double next_round() const; // or turn of those that look for old keys
@@ -47,7 +46,6 @@ private:
     double round_due() const { return last_round_ + patience(); }
     bool has_work() const;
     void begin_round(double now);
-    void look_at_clocks(double now);
     void note_copies(); // counts them for the node's statistics
     void leave(); // if this node is to
     void note_leaving(); // how far it is with that
@@ -66,7 +64,7 @@ private:
     EpochChange epoch_change_;
     Settling settling_;
     Intents intents_;
-    std::optional<IntentTrials> trials_; // of the first channel, if it is to choose
+    std::optional<IntentChoice> choice_; // of the first channel, if nodes choose
     ChannelInbox inbox_;
     std::optional<Expiry> expiry_; // if there is a greatest age
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon

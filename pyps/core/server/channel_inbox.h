@@ -3,10 +3,12 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "protocol/intents.h"
 #include "server/epoch_change.h"
+#include "server/intent_choice.h"
 #include "server/senders.h"
 #include "server/serving.h"
 #include "server/settling.h"
@@ -23,6 +25,7 @@ struct ChannelParts {
     EpochChange &epoch_change;
     Settling &settling;
     Intents &intents;
+    std::optional<IntentChoice> &choice; // of the first channel, if nodes choose
 };
 
 class ChannelInbox {
@@ -96,6 +99,7 @@ private:
     void take_take_over(const Message &message);
     void take_news(const Message &message);
     void take_offer(const Message &message);
+    void take_trial(const Message &message);
 
     ChannelParts to_;
     StoreShape shape_;

@@ -37,6 +37,7 @@ const ChannelInbox::Row ChannelInbox::rows[] = {
     {Kind::backup_run, &ChannelInbox::take_backup_run},
     {Kind::backed_run, &ChannelInbox::take_backed_run},
     {Kind::offer, &ChannelInbox::take_offer},
+    {Kind::trial, &ChannelInbox::take_trial},
 };
 
 ChannelInbox::Take ChannelInbox::taker_of(Kind kind) {
@@ -232,6 +233,11 @@ void ChannelInbox::take_take_over(const Message &message) {
 
 void ChannelInbox::take_news(const Message &message) {
     to_.protocol.hear(message.header.from, decode_from_node<NewsMessage>(message).news);
+}
+
+void ChannelInbox::take_trial(const Message &message) {
+    auto trial = decode_from_node<TrialMessage>(message);
+    if (to_.choice) to_.choice->receive(monotonic_seconds(), message.header.from, trial);
 }
 
 void ChannelInbox::take_offer(const Message &message) {

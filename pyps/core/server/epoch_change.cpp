@@ -18,7 +18,8 @@ HoldsBatch step_of(NodeId node, HoldsBatch::Phase phase) {
 Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
     bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;
-    if (!is_about_keys(header.kind) && header.kind != Kind::news && !lasts) return Crossing::Verdict::take;
+    bool belongs = is_about_keys(header.kind) || header.kind == Kind::news || header.kind == Kind::trial;
+    if (!belongs && !lasts) return Crossing::Verdict::take;
     bool brings_keys = header.kind == Kind::transfer || header.kind == Kind::moves;
     return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
 }

@@ -56,12 +56,13 @@ void Serving::serve_admitted(const FrameHeader &header, const RequestBatch &batc
             leave_to_protocol(header, batch, elsewhere.positions, pull ? ValueBytes{to, bytes} : values, &answer);
         });
         if (answer.count > 0) mailbox_.answer_whole(answer);
-        return;
+    } else {
+        OperationHead head = answer.head(mailbox_.header());
+        std::memcpy(message.data(), &head, sizeof head);
+        if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
+        mailbox_.answer_whole(answer.node, answer.worker, std::move(message));
     }
-    OperationHead head = answer.head(mailbox_.header());
-    std::memcpy(message.data(), &head, sizeof head);
-    if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
-    mailbox_.answer_whole(answer.node, answer.worker, std::move(message));
+    if (batch.node != segment_.header().node && segment_.channel_rule().channels() == 1) protocol_.note_use(batch.keys);
 }
 
 bool Serving::has_parked(const std::vector<Key> &keys) const {

@@ -39,6 +39,7 @@ public:
     void serve(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded);
     void serve_about_rows(const RequestBatch &batch); // throws Malformed if keys are of a range, whose rows stay
     void localize(const FrameHeader &header, const RequestBatch &batch);
+    bool has_localized() const { return last_waiter_ > 0; } // a worker has ever localized keys by itself
     bool has_room_for(const std::vector<Key> &keys); // which another node offers
     void landed(uint64_t waiter, NodeId lost_with); // a key that was to be localized has come (no_node) or is lost
     void forget_waiters(); // a new epoch begins, by which workers learn that these operations have failed

@@ -15,6 +15,8 @@ namespace ps {
 
 namespace {
 
+constexpr uint64_t places_at_once = 8 * here_block;
+
 bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
     if (!head->has_delta()) return false;
     char *from = Segment::delta(head, c);
@@ -100,12 +102,20 @@ Standing StoreValues::standing(Key key) const {
     }
 }
 
-// Skips blocks without keys that are here: reading their entries would allocate memory for them.
 void StoreValues::for_each_here(const std::function<void(Key key)> &body) const {
-    segment_.with_rows([&](const auto &rows) {
-        rows.for_each([&](Row row, Key key) {
+    uint64_t from = 0;
+    do from = for_some_here(from, body);
+    while (from != 0);
+}
+
+// Skips blocks without keys that are here: reading their entries would allocate memory for them.
+uint64_t StoreValues::for_some_here(uint64_t from, const std::function<void(Key key)> &body) const {
+    return segment_.with_rows([&](const auto &rows) {
+        const uint64_t places = rows.places(), end = std::min(from + places_at_once, places);
+        rows.for_each(from, end, [&](Row row, Key key) {
             if (segment_.keys_here(row)) body(key);
         });
+        return end < places ? end : 0;
     });
 }
 

@@ -2,11 +2,13 @@
 
 namespace ps {
 
+// While intents are skipped keys are at their homes, or on the way there.
 void StoreWhereabouts::find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const {
+    const bool are_home = segment_.header().skips_intents.load(std::memory_order_relaxed);
     for (size_t i = 0; i < keys.size(); i++) {
         Place place = segment_.place(keys[i]);
         if (place.residence() == Residence::absent)
-            (*nodes)[i] = is_known(place.index()) ? NodeId(node_of(place.index())) : no_node;
+            (*nodes)[i] = is_known(place.index()) && !are_home ? NodeId(node_of(place.index())) : no_node;
     }
 }
 

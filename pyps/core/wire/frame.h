@@ -55,8 +55,9 @@ enum class Kind : uint8_t {
     offer, // of keys, by a node that leaves, or to one that has joined
     join, // a node asks to be let in
     introduction, // and is told whom to ask
+    trial, // whether intents pay
 };
-constexpr Kind last_kind = Kind::introduction;
+constexpr Kind last_kind = Kind::trial;
 constexpr bool is_from_vigil(Kind kind) {
     return (kind >= Kind::alive && kind <= Kind::lost) || kind == Kind::join || kind == Kind::introduction;
 }

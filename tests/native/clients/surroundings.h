@@ -62,10 +62,18 @@ struct Plan {
 
 class Surroundings : public Chance {
 public:
-    using Chance::Chance;
+    explicit Surroundings(uint64_t seed) : Chance(seed), skips_intents(seed % 8 == 5) {}
     virtual ~Surroundings() = default;
 
     double now = 0; // seconds
+    const bool skips_intents; // nodes do so at times
+
+    // Part of a round: a node chooses anew, and hears of what its server has answered without its protocol.
+    void choose(Protocol &protocol, Key num_keys) {
+        if (!skips_intents) return;
+        protocol.let_keys_go_home(draw(4) > 0);
+        protocol.note_use({draw(num_keys)});
+    }
 
     virtual void post_to_server(uint64_t worker, NodeId to, Bytes message) = 0;
     virtual void post_to_worker(NodeId from, uint64_t worker, Bytes message) = 0;

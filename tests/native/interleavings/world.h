@@ -99,7 +99,7 @@ struct World : clients::Surroundings {
         std::vector<NodeId> members;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(make(num_keys), *this, shape, id, techniques));
-            nodes.back()->protocol.let_keys_go_home(seed % 8 == 5);
+            nodes.back()->protocol.let_keys_go_home(skips_intents);
             send_parts(nodes.back()->values, sends_parts);
             members.push_back(id);
         }

@@ -170,7 +170,7 @@ struct World : clients::Surroundings {
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques, backups));
-            nodes.back()->protocol.let_keys_go_home(seed % 8 == 5);
+            nodes.back()->protocol.let_keys_go_home(skips_intents);
             send_parts(nodes.back()->values, sends_parts);
             nodes[id]->dead = id >= next_to_join;
         }
