@@ -20,7 +20,8 @@ void Protocol::let_keys_go_home(bool go) {
 void Protocol::note_use(const std::vector<Key> &keys) {
     if (!keys_go_home_) return;
     for (Key key : keys)
-        if (values_.standing(key) == Standing::owned && !homes_.is_here(key)) step(key, [=] { go_home(key); });
+        if (channel_.has(key) && !homes_.is_here(key) && values_.standing(key) == Standing::owned)
+            step(key, [=] { go_home(key); });
 }
 
 // Part of each round.

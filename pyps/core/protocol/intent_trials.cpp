@@ -73,7 +73,7 @@ void IntentTrials::receive(double now, NodeId from, const TrialNote &note) {
         const auto place = std::find(awaited_.begin(), awaited_.end(), from);
         if (!leads() || step_ != steps || note.trial != trial_ || place == awaited_.end()) return;
         awaited_.erase(place);
-        if (note.number > 0) all_found_.push_back(note.number);
+        note_found(note.number);
         if (awaited_.empty()) decide(now);
         return;
     }
@@ -131,7 +131,8 @@ void IntentTrials::ask(double now) {
     awaited_.clear();
     for (NodeId node : members_)
         if (node != self_) awaited_.push_back(node);
-    all_found_ = {found()};
+    all_found_.clear();
+    note_found(found());
     answers_due_ = now + longest_answer;
     tell_all({TrialNote::What::asks, trial_});
     if (awaited_.empty()) decide(now);
@@ -140,13 +141,17 @@ void IntentTrials::ask(double now) {
 // How many times as fast this node's clocks were with intents; 0 if they hardly moved.
 double IntentTrials::found() const {
     if (std::min(found_[false].clocks, found_[true].clocks) < fewest_clocks) return 0;
-    return std::clamp(found_[true].rate() / found_[false].rate(), 1 / most_at_one, most_at_one);
+    return std::min(found_[true].rate() / found_[false].rate(), most_at_one);
+}
+
+void IntentTrials::note_found(double number) {
+    if (number > 0) all_found_.push_back(std::clamp(number, 1 / most_at_one, most_at_one));
 }
 
 void IntentTrials::decide(double now) {
     double sum = 0;
     for (double found : all_found_) sum += std::log(found);
-    const double faster = std::exp(sum / double(all_found_.size()));
+    const double faster = std::exp(sum / double(std::max(all_found_.size(), size_t(1))));
     const bool pays = pays_ ? faster * clearly >= 1 : faster > clearly;
     end(now, pays, kept_ == 0 || pays != pays_ ? shortest_kept : std::min(2 * kept_, longest_kept));
 }

@@ -79,6 +79,7 @@ private:
     void decide(double now);
     void end(double now, bool pays, double kept);
     double found() const;
+    void note_found(double number); // of any node
     void tell_all(const TrialNote &note);
     bool is_pause(double seconds, uint64_t clocks) const;
 

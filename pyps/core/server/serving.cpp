@@ -62,7 +62,7 @@ void Serving::serve_admitted(const FrameHeader &header, const RequestBatch &batc
         if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
         mailbox_.answer_whole(answer.node, answer.worker, std::move(message));
     }
-    if (batch.node != segment_.header().node && segment_.channel_rule().channels() == 1) protocol_.note_use(batch.keys);
+    if (batch.node != segment_.header().node) protocol_.note_use(batch.keys);
 }
 
 bool Serving::has_parked(const std::vector<Key> &keys) const {
