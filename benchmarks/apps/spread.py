@@ -128,12 +128,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             ):
                 continue
             task, management = without(options.without, make(), MANAGEMENTS[place.management])
+            compressions = options.compression or [None]
             turns = [
                 runs(task, epochs, place, management, options.seeds, compression)
-                for compression in options.compression or [None]
+                for compression in compressions
             ]
             of_turns = zip(*zip(*turns, strict=True), strict=True)
-            for compression, seen in zip(options.compression or [None], of_turns, strict=True):
+            for compression, seen in zip(compressions, of_turns, strict=True):
                 compressed = f" {compression}" if compression else ""
                 print(f"{name}, {place}{compressed}: {summary(seen)}", flush=True)
 

@@ -86,10 +86,6 @@ public:
 
     std::unique_ptr<Whereabouts> whereabouts();
 
-    void for_each_here(const std::function<void(Key)> &body) const override {
-        for (Key key = 0; key < values.size(); key++)
-            if (rows[key] || first->rule().space().is_range()) body(key);
-    }
     uint64_t for_some_here(uint64_t from, const std::function<void(Key)> &body) const override {
         const Key key = from;
         if (rows[key] || first->rule().space().is_range()) body(key);

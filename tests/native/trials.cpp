@@ -203,8 +203,8 @@ void check_leaders_go() {
     REQUIRE(idle.run(30, only_last) < 0.15);
 
     Cluster silent(2); // nothing comes from the node that leads, but no epoch begins
-    silent.run(0.02, 0.002, 0.001);
-    for (int i = 0; i < 40; i++) {
+    while (silent.nodes[1]->trials.acts()) silent.run(0.001, 0.002, 0.001);
+    for (int i = 0; i < 32; i++) {
         silent.nodes[1]->go_on(silent.now += 1, 1, 0.002);
         silent.on_their_way.clear();
     }

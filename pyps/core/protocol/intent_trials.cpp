@@ -94,8 +94,8 @@ void IntentTrials::lead(double now) {
     tell_all({TrialNote::What::step, trial_, 0, acts_});
 }
 
-// A step lasts until what was done before has no effect any more: keys that have moved go home only when they are used,
-// so without intents clocks advance faster and faster.
+// A step lasts until what was done before has no effect any more: while keys are on their way home, and replicas end,
+// clocks advance faster and faster.
 void IntentTrials::go_on(double now) {
     begin_block();
     const bool gets_faster = last_[1].rate() > still_faster * last_[0].rate();

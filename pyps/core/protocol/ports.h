@@ -31,7 +31,12 @@ public:
     // there.
     virtual bool has_row(Key) const = 0;
     // Calls it for each key that is owned or shared here, and perhaps for others.
-    virtual void for_each_here(const std::function<void(Key key)> &body) const = 0;
+    void for_each_here(const std::function<void(Key key)> &body) const {
+        uint64_t from = 0;
+        do {
+            from = for_some_here(from, body);
+        } while (from != 0);
+    }
     // The same in parts: for some keys, from a place on that is 0 at first. Returns the next place, 0 after the last.
     virtual uint64_t for_some_here(uint64_t from, const std::function<void(Key key)> &body) const = 0;
     virtual uint64_t whole_bytes(Key key) const = 0;

@@ -102,12 +102,6 @@ Standing StoreValues::standing(Key key) const {
     }
 }
 
-void StoreValues::for_each_here(const std::function<void(Key key)> &body) const {
-    uint64_t from = 0;
-    do from = for_some_here(from, body);
-    while (from != 0);
-}
-
 // Skips blocks without keys that are here: reading their entries would allocate memory for them.
 uint64_t StoreValues::for_some_here(uint64_t from, const std::function<void(Key key)> &body) const {
     return segment_.with_rows([&](const auto &rows) {

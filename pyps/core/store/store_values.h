@@ -52,7 +52,6 @@ public:
     Standing standing(Key key) const override;
     void close(Key key) override;
     bool has_row(Key key) const override { return segment_.row(key) != no_row; }
-    void for_each_here(const std::function<void(Key key)> &body) const override;
     uint64_t for_some_here(uint64_t from, const std::function<void(Key key)> &body) const override;
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
