@@ -36,4 +36,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
         def _split_scope(self, nodeid: str) -> str:
             return unit_of(nodeid)
 
+        def remove_node(self, node: Any) -> str | None:
+            """Give what a process had left to the others, but not the test that ended it: it would end them, too."""
+            units = self.assigned_work[node].values()
+            unit = next((unit for unit in units if not all(unit.values())), None)
+            if unit is None:
+                return super().remove_node(node)
+            crashed = next(test for test, is_done in unit.items() if not is_done)
+            unit[crashed] = True
+            super().remove_node(node)
+            return crashed
+
+        def _reschedule(self, node: Any) -> None:
+            """Let a process know of two tests, or that there are no others: it begins none without the next one."""
+            super()._reschedule(node)
+            while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+                super()._reschedule(node)
+
     return Units(config, log)

@@ -92,7 +92,7 @@ def copy_sources(tree: Path) -> None:
             old.unlink()
 
 
-def build(tree: Path, programs: Sequence[str] = SIMULATIONS, flags: str = "-O0") -> str | None:
+def build(tree: Path, programs: Sequence[str] = SIMULATIONS, flags: str = "-O1") -> str | None:
     """Build simulations below `build/FLAGS`; return the compiler's words if it refuses."""
     command = ["make", "-s", "-C", tree / "tests/native", f"-j{os.cpu_count()}", "SANITIZER=none"]
     command += [f"flags_none={flags} -w", f"out={tree / 'build' / flags.strip('-')}"]
@@ -111,7 +111,7 @@ def build(tree: Path, programs: Sequence[str] = SIMULATIONS, flags: str = "-O0")
 def simulate(tree: Path, rare: str = "") -> str | None:
     """Run the simulations until one fails, and in the end one with many more seeds; return how, or None."""
     for seeds, program in itertools.product(PORTIONS, SIMULATIONS):
-        if caught := run(tree / "build/O0" / program, seeds, LIMIT):
+        if caught := run(tree / "build/O1" / program, seeds, LIMIT):
             return caught
     if not rare:
         return None
