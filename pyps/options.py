@@ -108,7 +108,7 @@ OPTIONS = (
     Option(
         "argument",
         "sys.zmq_threads",
-        "a node has as many threads that send and receive as `server_threads`",
+        "a node has as many threads that send and receive as `server_threads`, or more with many nodes",
         usual=("1",),
     ),
     Option(

@@ -5,12 +5,13 @@
 #include <fstream>
 #include <utility>
 
+#include "net/zeromq/carriers.h"
+
 namespace ps::simulate {
 
 namespace {
 
 constexpr int most_at_once = 64; // messages between two rounds, as in the shipped server
-constexpr uint64_t largest_batch = 8192; // bytes that ZeroMQ sends or receives at once, if they are of several messages
 constexpr uint64_t cluster_number = 1;
 
 std::vector<int64_t> lengths_of(const Settings &settings) {
@@ -77,7 +78,7 @@ Node::Node(Cluster &cluster, const ps_node_options &options)
       channel_(0, *segment, slabs_, promises_, *this, nullptr, [](uint32_t, NodeId, uint32_t, Bytes) {}),
       processors_(cluster.hosts, cluster.machine ? &*cluster.machine : nullptr),
       server_(cluster.events, processors_, cluster.costs, [this](Thread &self) { serve(self); }),
-      sockets_(cluster.events, processors_, cluster.costs, [this](Thread &self) { carry_sockets(self); }) {
+      sockets_(cluster, *this, carriers_of_node(1, uint32_t(options.num_nodes), uint32_t(cluster.hosts.processors))) {
     if (segment->header().is_range()) hold_first_keys(*segment, slabs_);
     segment->header().connected.store(1);
 }
@@ -91,7 +92,7 @@ bool Node::send(NodeId to, Message &&message) {
     bytes_sent_ += size;
     auto packet = std::make_shared<Packet>(
         Packet{id(), to, name_of_node(id(), segment->header().cluster), false, std::move(message)});
-    leave(packet, server_.time());
+    leave(packet, server_.time(), sockets_);
     return true;
 }
 
@@ -102,38 +103,16 @@ bool Node::reply(const std::string &name, Message &&message) {
     replied_ += message.size();
     NodeId to;
     std::memcpy(&to, &name[1], sizeof to);
-    leave(std::make_shared<Packet>(Packet{id(), to, name, true, std::move(message)}), server_.time());
+    leave(std::make_shared<Packet>(Packet{id(), to, name, true, std::move(message)}), server_.time(), sockets_);
     return true;
 }
 
-void Node::leave(const std::shared_ptr<Packet> &packet, double time) {
-    cluster_.events.at(time, [this, packet] { packet->to == id() ? give(packet) : pass_socket(packet); });
+void Node::leave(const std::shared_ptr<Packet> &packet, double time, Sockets &sockets) {
+    cluster_.events.at(time, [=, &sockets] { packet->to == id() ? give(packet) : sockets.send(packet); });
 }
 
-void Node::pass_socket(const std::shared_ptr<Packet> &packet) {
-    sockets_queue_.push_back(packet);
-    sockets_.wake();
-}
-
-// What waits for the same peer goes together, as far as it fits into a batch: then only the first message of it has the
-// cost of a call of the system.
-void Node::carry_sockets(Thread &self) {
-    for (;;) {
-        self.rest(HUGE_VAL, [this] { return !sockets_queue_.empty(); });
-        std::map<std::pair<NodeId, NodeId>, uint64_t> filled; // bytes of the last batch, by the ends
-        for (auto left = sockets_queue_.size(); left > 0; left--) {
-            const std::shared_ptr<Packet> packet = std::move(sockets_queue_.front());
-            sockets_queue_.pop_front();
-            const uint64_t size = packet->message.size();
-            auto [batch, is_first] = filled.try_emplace({packet->from, packet->to}, 0);
-            const bool begins = is_first || batch->second + size > largest_batch;
-            batch->second = begins ? size : batch->second + size;
-            self.charge(cluster_.costs.io.of(0, size) + (begins ? cluster_.costs.system : 0));
-            self.pay();
-            if (begins && packet->to != id()) batches++;
-            packet->to == id() ? give(packet) : cluster_.carry(packet, begins);
-        }
-    }
+void Node::arrive(const std::shared_ptr<Packet> &packet) {
+    packet->to_worker ? workers.at(packet->name)->arrive(packet) : sockets_.arrive(packet);
 }
 
 void Node::give(const std::shared_ptr<Packet> &packet) {
@@ -215,6 +194,18 @@ void Node::end_turn(Thread &self) {
     }
     most_replicas = std::max(most_replicas, segment->header().replicas_held.load());
     self.pay();
+}
+
+double Node::sockets_computed() const {
+    double sum = sockets_.computed();
+    for (const auto &[name, worker] : workers) sum += worker->sockets().computed();
+    return sum;
+}
+
+double Node::most_carried() const {
+    double most = sockets_.most_computed();
+    for (const auto &[name, worker] : workers) most = std::max(most, worker->sockets().most_computed());
+    return most;
 }
 
 } // namespace ps::simulate

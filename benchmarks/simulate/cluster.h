@@ -13,24 +13,19 @@
 #include "costs.h"
 #include "net/transport.h"
 #include "server/channel.h"
+#include "sockets.h"
 #include "store/promises.h"
 #include "threads.h"
 
 namespace ps::simulate {
 
-// A message on its way to a node's server, or to a worker.
-struct Packet {
-    NodeId from, to;
-    std::string name; // of the connection: the sender's to a server, the worker's own else
-    bool to_worker;
-    Message message;
-};
-
-// What a worker's end of its connections gives it.
+// A worker's end of its connections.
 class Receiver {
 public:
     virtual ~Receiver() = default;
-    virtual void arrive(Message &&message) = 0;
+    virtual void arrive(Message &&message) = 0; // to the worker
+    virtual const Sockets &sockets() const = 0;
+    virtual void arrive(const std::shared_ptr<Packet> &packet) = 0; // from the link
 };
 
 struct Traffic {
@@ -76,15 +71,16 @@ private:
     double shared_ = 0; // when what all links have in common is free again
 };
 
-// A node: the shipped store and channel, the thread of its server, and the one that ZeroMQ has for its sockets.
+// A node: the shipped store and channel, the thread of its server, and those that ZeroMQ has for its connections.
 class Node : public NodeTransport {
 public:
     Node(Cluster &cluster, const ps_node_options &options);
 
     NodeId id() const { return NodeId(segment->header().node); }
-    void arrive(const std::shared_ptr<Packet> &packet) { pass_socket(packet); } // from the link
+    void arrive(const std::shared_ptr<Packet> &packet); // from the link
     void give(const std::shared_ptr<Packet> &packet); // to the server or worker that it is for
-    void leave(const std::shared_ptr<Packet> &packet, double time); // from the server or a worker, at that time
+    // From the server or a worker, at that time, by the sockets that are its own.
+    void leave(const std::shared_ptr<Packet> &packet, double time, Sockets &sockets);
     void look_at_doorbell(); // after a worker has done something
     Share &processors() { return processors_; }
 
@@ -106,15 +102,14 @@ public:
     uint64_t most_replicas = 0, batches = 0; // batches: of messages, that went to a link together
 
     double server_computed() const { return server_.computed(); }
-    double sockets_computed() const { return sockets_.computed(); }
+    double sockets_computed() const; // with those of workers
+    double most_carried() const; // what the busiest of their threads computed
 
 private:
     void serve(Thread &self);
     void take(Received &&received);
     void end_turn(Thread &self);
     void rest(double seconds);
-    void carry_sockets(Thread &self);
-    void pass_socket(const std::shared_ptr<Packet> &packet);
 
     Cluster &cluster_;
     const std::string endpoint_ = "simulated";
@@ -123,12 +118,13 @@ private:
     StoreShape shape_;
     Channel channel_;
     Share processors_;
-    std::deque<std::shared_ptr<Packet>> inbox_, sockets_queue_;
+    std::deque<std::shared_ptr<Packet>> inbox_;
     std::unordered_set<std::string> connected_; // names of workers' connections
     uint64_t keys_sent_ = 0, bytes_sent_ = 0; // in this turn, to nodes
     uint64_t replied_ = 0; // bytes, to workers while a message is taken
     bool rang_ = false;
-    Thread server_, sockets_;
+    Thread server_;
+    Sockets sockets_;
 };
 
 } // namespace ps::simulate

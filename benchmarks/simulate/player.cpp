@@ -8,6 +8,7 @@ namespace ps::simulate {
 namespace {
 constexpr double patience = 1e6; // seconds: no call gives up
 constexpr size_t most_buffers = 64;
+constexpr size_t carriers_of_worker = 1; // as ZmqContext has them
 } // namespace
 
 void Meeting::come(Thread &self) {
@@ -26,7 +27,8 @@ void Meeting::come(Thread &self) {
 // A worker's own end of its connections.
 class Player::Connection : public WorkerTransport, public Receiver {
 public:
-    Connection(Player &player, std::string name) : player_(player), name_(std::move(name)) {
+    Connection(Player &player, std::string name)
+        : player_(player), name_(std::move(name)), sockets_(player.cluster_, player.node_, carriers_of_worker) {
         player_.node_.workers[name_] = this;
     }
     ~Connection() override { player_.node_.workers.erase(name_); }
@@ -36,7 +38,7 @@ public:
     void send(NodeId to, Message &&message, bool) override {
         thread().charge(player_.cluster_.costs.send.of(0, message.size()));
         auto packet = std::make_shared<Packet>(Packet{player_.node_.id(), to, name_, false, std::move(message)});
-        player_.node_.leave(packet, thread().time());
+        player_.node_.leave(packet, thread().time(), sockets_);
     }
     bool receive(Message *message) override {
         if (inbox_.empty()) return false;
@@ -54,6 +56,8 @@ public:
         inbox_.push_back(std::move(message));
         thread().wake();
     }
+    void arrive(const std::shared_ptr<Packet> &packet) override { sockets_.arrive(packet); }
+    const Sockets &sockets() const override { return sockets_; }
 
 private:
     Thread &thread() { return player_.thread_; }
@@ -61,6 +65,7 @@ private:
     Player &player_;
     const std::string name_;
     std::deque<Message> inbox_;
+    Sockets sockets_;
 };
 
 class Player::Door : public Inside {

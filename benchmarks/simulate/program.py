@@ -43,7 +43,9 @@ class Seen:
     most_waiting : Spread
         Messages that waited for a server, at most.
     server_seconds, socket_seconds, worker_seconds : Spread
-        What threads computed: the server's, ZeroMQ's, and the workers'.
+        What threads computed: the server's, all of ZeroMQ's, and the workers'.
+    carrier_seconds : Spread
+        What the busiest one of ZeroMQ's threads computed.
     replicas : Spread
         At one time, at most.
     memory : Spread
@@ -75,6 +77,7 @@ class Seen:
     most_waiting: Spread
     server_seconds: Spread
     socket_seconds: Spread
+    carrier_seconds: Spread
     worker_seconds: Spread
     replicas: Spread
     memory: Spread

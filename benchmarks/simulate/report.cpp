@@ -90,6 +90,7 @@ void report(const Cluster &cluster, const Meeting &meeting, const std::vector<st
         add_spread(whole, "most_waiting", cluster, [](const Node &node) { return node.most_waiting; });
         add_spread(whole, "server_seconds", cluster, [](const Node &node) { return node.server_computed(); });
         add_spread(whole, "socket_seconds", cluster, [](const Node &node) { return node.sockets_computed(); });
+        add_spread(whole, "carrier_seconds", cluster, [](const Node &node) { return node.most_carried(); });
         std::map<const Node *, double> computed;
         uint64_t keys = 0, local = 0;
         double pushed = 0, sum = 0;

@@ -28,6 +28,7 @@ from examples.apps.management import MANAGEMENTS
 SIZES = (8, 32, 64)
 PARTS = 64  # of an epoch, of which a node does one
 BATCHES = 8  # of a part of a large task
+MOST_ALONE = 128  # workers on one node: each has a processor and all keys, so more of them take as long
 TIMED = 2  # workers of a large task whose processor time is recorded
 PLACE = Path("out/simulate.json")
 
@@ -36,7 +37,8 @@ def scale(app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded) -
     """Simulate each number of nodes with each management."""
     for nodes in sizes:
         # So many epochs that all keys have rows in the last one.
-        together = Run(nodes=1, workers=nodes, processors=nodes, work=replace(work, epochs=2))
+        workers = min(nodes, MOST_ALONE)
+        together = Run(nodes=1, workers=workers, processors=workers, work=replace(work, epochs=2))
         alone = simulate(together).epochs(work.stages, apart=True)[-1]
         for way in ways:
             seen = simulate(Run(nodes=nodes, management=way, work=work))
@@ -53,8 +55,8 @@ def row_of(one: Scaled) -> Row:
         f"{seen.messages.mean:.0f} messages of a node (most {seen.messages.most:.0f}), {seen.bytes.mean / 1e6:.1f} MB "
         f"(most {seen.bytes.most / 1e6:.1f}), server {seen.server_seconds.mean:.2f} s "
         f"(most {seen.server_seconds.most:.2f}), sockets {seen.socket_seconds.mean:.2f} s "
-        f"(most {seen.socket_seconds.most:.2f}), {seen.replicas.most:.0f} replicas, {seen.memory.most / 1e6:.1f} MB "
-        "of memory",
+        f"(most {seen.socket_seconds.most:.2f}, of one thread {seen.carrier_seconds.most:.2f}), "
+        f"{seen.replicas.most:.0f} replicas, {seen.memory.most / 1e6:.1f} MB of memory",
         ours=one.seconds,
         unit="s",
         peer="one node with as many workers",

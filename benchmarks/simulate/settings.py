@@ -65,9 +65,9 @@ class Costs:
     send, receive : Cost
         Of a message, by the thread that gives it to ZeroMQ or takes it from there.
     io : Cost
-        Of a message, by ZeroMQ's own thread, which has a node's sockets, on either side.
+        Of a message, by a thread of ZeroMQ, on either side.
     system : float
-        Of the same thread, for each batch of messages that it sends or receives by one call of the system.
+        Of such a thread, for each batch of messages that it sends or receives by one call of the system.
     sleep : float
         Of a thread, each time it goes to sleep and is woken.
     wake : float

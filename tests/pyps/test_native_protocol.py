@@ -84,6 +84,11 @@ def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> 
 
 
 @native
+def test_many_nodes_have_more_threads_for_their_connections(programs: Programs) -> None:
+    assert programs.run("carriers") == "ok\n"
+
+
+@native
 def test_many_nodes_give_signs_of_life_more_rarely(programs: Programs) -> None:
     assert programs.run("signs_of_life") == "ok\n"
 

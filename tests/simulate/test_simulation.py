@@ -129,3 +129,26 @@ def test_nodes_of_one_machine_share_its_processors() -> None:
 def test_keys_of_short_intents_stay_where_they_are_on_many_nodes() -> None:
     moved = {nodes: seen(replace(RUN, nodes=nodes, management="intent")).relocations.mean for nodes in (4, 6)}
     assert moved[6] < 0.1 * moved[4]
+
+
+def carried(run: Run) -> float:
+    """Return the part of what ZeroMQ's threads of a node compute that the busiest one does."""
+    found = seen(run)
+    return found.carrier_seconds.mean / found.socket_seconds.mean
+
+
+@native
+def test_a_worker_has_a_thread_for_its_connections_beside_its_nodes() -> None:
+    """A pull or push is two messages for that of the worker, and two for that of the other node."""
+    assert carried(replace(RUN, management="classic")) == pytest.approx(1 / 2, rel=0.2)
+
+
+@native
+@pytest.mark.parametrize(("nodes", "processors", "threads"), [(32, 4, 1), (33, 2, 1), (33, 4, 2)])
+def test_many_nodes_have_more_threads_for_connections_where_processors_are_left(
+    nodes: int, processors: int, threads: int
+) -> None:
+    """With intents nearly all messages are between servers."""
+    work = replace(WORK, batches=2, batch_keys=100)
+    run = replace(RUN, nodes=nodes, processors=processors, management="intent", work=work)
+    assert carried(run) == pytest.approx(1 / threads, rel=0.1)

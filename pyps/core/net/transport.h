@@ -156,7 +156,7 @@ struct NodeEnd {
     End end;
     uint32_t max_workers;
     std::atomic<uint64_t> *refused; // counts connections without the cluster's keys
-    uint32_t threads = 1; // of the server; a transport with threads of its own may have as many
+    uint32_t threads = 1; // of the server; a transport with threads of its own has at least as many
 };
 
 } // namespace ps

@@ -72,6 +72,7 @@ OperationHead AnswerBatch::head(FrameHeader header) const {
 
 Bytes AnswerBatch::encode(FrameHeader header) const {
     FrameWriter writer;
+    writer.expect(sizeof(OperationHead) + positions.size() * sizeof(uint32_t) + values.size());
     writer.put(head(header));
     writer.put(positions);
     writer.put(values);

@@ -24,6 +24,13 @@ void get_for_owner(FrameReader &reader, const FrameHeader &header, const Shape &
     get_keys(reader, header, shape, &batch->keys);
 }
 
+uint64_t bytes_of(const RefreshBatch &batch) {
+    constexpr uint64_t around_value = sizeof(Key) + 20, around_keys = 8;
+    uint64_t bytes = around_keys + batch.keys.size() * around_value;
+    for (const Refresh &refresh : batch.refreshes) bytes += refresh.value.size();
+    return bytes;
+}
+
 } // namespace
 
 Bytes WantBatch::encode(FrameHeader header) const {
@@ -84,6 +91,7 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
 // Per key: number, applied, version, the value.
 Bytes RefreshBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
+    writer.expect(bytes_of(*this));
     put_keys(writer, owner, keys);
     for (const Refresh &refresh : refreshes) {
         writer.put(refresh.number);

@@ -36,11 +36,12 @@ inline Message take(WorkerTransport &worker) {
     return message;
 }
 
+// The first one has one thread that carries messages, if its transport has such threads, the second one two.
 class Node {
 public:
     Node(const std::string &endpoint, NodeId number, Heartbeats heartbeats = {0.5, 2})
         : end_{number, 3, "N" + std::to_string(number), {}, int64_t(longest), heartbeats},
-          transport_(make_node_transport({end_, 16, &refused_}, endpoint)) {}
+          transport_(make_node_transport({end_, 16, &refused_, number + 1u}, endpoint)) {}
 
     NodeTransport *operator->() { return transport_.get(); }
     NodeId number() const { return end_.node; }

@@ -1,5 +1,6 @@
 #include "net/zeromq/node.h"
 
+#include "net/zeromq/carriers.h"
 #include "net/zeromq/library.h"
 #include "net/zeromq/limits.h"
 #include "net/zeromq/links.h"
@@ -7,7 +8,8 @@
 namespace ps {
 
 ZmqNode::ZmqNode(const NodeEnd &node, const std::string &endpoint)
-    : context_((require_room_for_nodes(node.end.num_nodes), node.end.keys), node.end.longest, int(node.threads)),
+    : context_((require_room_for_nodes(node.end.num_nodes), node.end.keys), node.end.longest,
+               int(carriers_of_node(node.threads, node.end.num_nodes, usable_processors()))),
       routers_(context_, node.max_workers), peers_(context_, node.end.num_nodes, node.end.name, node.end.heartbeats) {
     if (!context_.keys().public_key.empty())
         admission_ = std::make_unique<Admission>(context_, routers_.outside(), *node.refused);
