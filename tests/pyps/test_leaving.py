@@ -137,6 +137,8 @@ def test_a_node_that_only_others_use_leaves_with_keys_that_had_replicas() -> Non
         assert "error" not in leave(second)
         for actor in (first, third):
             assert actor.value(with_keys(PUSH)) is None
+        for actor in (first, third):
+            assert actor.value("kv.wait_sync()") is None
         assert totals(first) == totals(third) == [5]
 
 

@@ -19,6 +19,7 @@ struct Arrival {
     std::vector<uint64_t> waiters;
     std::vector<Waiting> queue;
     std::vector<Relocate> next; // orders to hand the key on, one after each time that it comes, in this order
+    std::vector<Request> late; // that the home has passed on behind such an order
 };
 
 class Arrivals {

@@ -169,6 +169,7 @@ void Protocol::take(Key key, const Gone &message) {
     if (values_.standing(key) == Standing::awaited) values_.forget(key);
     for (uint64_t waiter : arrival.waiters) post_.gone(waiter, key, message.with);
     for (const Request &request : requests) post_.refuse(request.origin, key, message.with);
+    for (const Request &request : arrival.late) post_.refuse(request.origin, key, message.with);
     for (Waiting &waiting : arrival.queue) {
         if (auto *request = std::get_if<Request>(&waiting)) post_.refuse(request->origin, key, message.with);
         if (auto *want = std::get_if<Want>(&waiting)) {

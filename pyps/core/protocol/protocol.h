@@ -239,6 +239,7 @@ private:
     void mark_replica(Key key, Held &held, bool whole, Mark *mark);
     Found find(Key key, bool from_home);
     Arrival &expect(Key key);
+    static void await(Arrival &arrival, Request request, bool from_home);
 
     void serve(Key key, const Request &request);
     void serve(Key key, const Want &want);

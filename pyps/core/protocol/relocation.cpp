@@ -69,6 +69,7 @@ void Protocol::leave_at_home(Key key) {
     for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
     for (Waiting &waiting : arrival.queue)
         std::visit([&](auto &message) { take(key, std::move(message), not_from_home); }, waiting);
+    for (Request &request : arrival.late) take(key, std::move(request), not_from_home);
 }
 
 // The home has refused to move the key away.
@@ -167,6 +168,7 @@ void Protocol::land(Key key) {
     }
     for (Waiting &waiting : arrival.queue)
         if (auto *want = std::get_if<Want>(&waiting)) take(key, *want, not_from_home);
+    for (const Request &request : arrival.late) post_.send(homes_.home(key), key, request, not_from_home);
 }
 
 // The first order is for now, the others for later, each after the key has come again.

@@ -33,17 +33,26 @@ Arrival &Protocol::expect(Key key) {
 }
 
 void Protocol::take(Key key, Request request, bool from_home) {
-    if (serve_by_replica(key, request)) return;
+    if (!from_home && serve_by_replica(key, request)) return;
     Found found = find(key, from_home);
     if (found.here) {
         serve(key, request);
         if (keys_go_home_ && request.origin.node != self_) go_home(key);
     } else if (found.later)
-        expect(key).queue.emplace_back(std::move(request));
+        await(expect(key), std::move(request), from_home);
     else if (found.lost)
         post_.refuse(request.origin, key, homes_.lost_with(key));
     else
         post_.send(found.node, key, request, found.from_home);
+}
+
+// A request behind an order to hand the key on is for when it has come again: a pull may follow a push that the home
+// has passed on to the node to which the key goes first.
+void Protocol::await(Arrival &arrival, Request request, bool from_home) {
+    if (from_home && !arrival.next.empty())
+        arrival.late.push_back(std::move(request));
+    else
+        arrival.queue.emplace_back(std::move(request));
 }
 
 void Protocol::serve(Key key, const Request &request) {
@@ -77,9 +86,10 @@ bool Protocol::refresh_origin(Key key, NodeId node) {
     return any;
 }
 
-// Requests of this node's workers for a key that has a replica here now. Pulls and pushes are done on the replica, as
-// the worker itself would do them. What a replica cannot do, for example a set, is done by the owner, after it has
-// everything that was pushed here: so the replica ends first.
+// Requests of this node's workers for a key that has a replica here now; not those that the home passes on to the owner
+// that this node is to be: a pull may follow a push that the replica lacks, as it went to the former one. Pulls and
+// pushes are done on the replica, as the worker itself would do them. What a replica cannot do, for example a set, is
+// done by the owner, after it has everything that was pushed here: so the replica ends first.
 bool Protocol::serve_by_replica(Key key, Request &request) {
     auto found = replicas_.find(key);
     if (found == replicas_.end() || request.origin.node != self_) return false;

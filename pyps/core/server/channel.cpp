@@ -103,7 +103,9 @@ void Channel::end_turn(double now) {
         note_secure();
     }
     if (expiry_ && now >= expiry_->due()) expiry_->take_turn(now);
-    if (now >= round_due()) begin_round(now);
+    if (now >= round_due()) return begin_round(now);
+    const bool may_be_over = settling_.is_anybody_waiting() && epoch_change_.is_settled();
+    if (may_be_over) settling_.answer(false); // what came in this turn may be the last of what they wait for
 }
 
 void Channel::begin_round(double now) {
@@ -125,6 +127,7 @@ void Channel::begin_round(double now) {
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
     busy_pause_ = std::max(busy_round, pause_for_each * double(mailbox_.end_round()));
     settling_.answer(is_quiet);
+    settling_.end_round();
 }
 
 void Channel::leave() {

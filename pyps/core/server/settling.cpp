@@ -17,7 +17,6 @@ void Settling::answer(bool is_quiet) {
     waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), answer), waiting_.end());
     auto waits = [](const Waiting &one) { return one.question.until != Until::told; };
     is_urgent_ = std::any_of(waiting_.begin(), waiting_.end(), waits);
-    is_new_ = false;
 }
 
 } // namespace ps

@@ -26,6 +26,7 @@ public:
     // There is a question that was not there in the last round, or whose worker does nothing before it is answered.
     bool is_urgent() const { return is_new_ || is_urgent_; }
     void answer(bool is_quiet); // answers the workers whose wait is over; is_quiet: nothing is on its way from here
+    void end_round() { is_new_ = false; }
 
 private:
     struct Waiting {
