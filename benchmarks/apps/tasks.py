@@ -9,7 +9,7 @@ from examples.apps.corpus import king_james
 from examples.apps.entries import made
 from examples.apps.knowledge_graph import KnowledgeGraph
 from examples.apps.matrix_factorization import MatrixFactorization
-from examples.apps.training import Task
+from examples.apps.task import Task
 from examples.apps.triples import wordnet_verbs
 from examples.apps.word2vec import Word2Vec
 

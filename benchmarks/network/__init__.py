@@ -18,7 +18,8 @@ from benchmarks.network.hosts import Link
 from benchmarks.network.plot import draw
 from benchmarks.network.training import train_on_hosts
 from examples.apps.management import MANAGEMENTS
-from examples.apps.training import Epoch, Task
+from examples.apps.task import Task
+from examples.apps.training import Epoch
 
 NAME = "network"
 DELAYS = (0.0001, 0.0005, 0.002)  # seconds

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from benchmarks.network.hosts import Host, Link, Passed, network
 from benchmarks.network.shares import join, join_alone, may_part_threads, shares, slowness_of
-from examples.apps.training import Epoch, Layout, Task, train
+from examples.apps.layout import Layout
+from examples.apps.task import Task
+from examples.apps.training import Epoch, train
 
 PROCESSORS = 2  # of each host: a worker's and a server's
 TIMEOUT = 1800.0

@@ -17,7 +17,7 @@ from multiprocessing.synchronize import Barrier, Lock
 from typing import Any
 
 from benchmarks.simulate.recording import TIMES, Kind, Recorder, node_of, rows_of
-from examples.apps.training import Task
+from examples.apps.task import Task
 
 PATIENCE = 300.0  # seconds that workers wait for each other
 

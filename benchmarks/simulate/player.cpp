@@ -8,6 +8,7 @@ namespace ps::simulate {
 namespace {
 constexpr double patience = 1e6; // seconds: no call gives up
 constexpr size_t most_buffers = 64;
+constexpr int64_t for_ever = int64_t(1) << 61; // so many clocks, and more; examples/apps say twice as many
 constexpr size_t carriers_of_worker = 1; // as ZmqContext has them
 } // namespace
 
@@ -109,7 +110,7 @@ void Player::play(Thread &self, const Step &step) {
     case Step::Kind::compute: self.charge(step.seconds + coldness(self)); break;
     case Step::Kind::pull: run(PS_PULL, step); break;
     case Step::Kind::push: run(PS_PUSH, step); break;
-    case Step::Kind::wait: wait_for_pulls(); break;
+    case Step::Kind::wait: wait_for_pulls(size_t(step.start)); break;
     case Step::Kind::tell: [[fallthrough]];
     case Step::Kind::tell_and_wait: [[fallthrough]];
     case Step::Kind::tell_sample: tell(step); break;
@@ -144,8 +145,8 @@ float *Player::buffer(size_t elements) {
     return buffers_.back().values.data();
 }
 
-void Player::wait_for_pulls() {
-    for (int64_t timestamp : std::exchange(pulls_, {})) worker_->wait(timestamp, patience);
+void Player::wait_for_pulls(size_t but_last) {
+    for (; pulls_.size() > but_last; pulls_.pop_front()) worker_->wait(pulls_.front(), patience);
 }
 
 void Player::run(int32_t operation, const Step &step) {
@@ -184,7 +185,8 @@ void Player::tell(const Step &step) {
     if (management_ == Management::classic || step.keys.empty()) return;
     thread_.charge(cluster_.costs.call + cluster_.costs.tell * double(step.keys.size()));
     const auto count = int64_t(step.keys.size());
-    if (management_ == Management::relocation && step.kind != Step::Kind::tell_sample) {
+    const bool is_block = step.kind == Step::Kind::tell_and_wait && step.end < for_ever;
+    if (is_block || (management_ == Management::relocation && step.kind != Step::Kind::tell_sample)) {
         const int64_t timestamp = worker_->localize(step.keys.data(), count);
         if (step.kind == Step::Kind::tell_and_wait) worker_->wait(timestamp, patience);
         return;

@@ -29,11 +29,14 @@ SIZES = (8, 32, 64)
 PARTS = 64  # of an epoch, of which a node does one
 BATCHES = 8  # of a part of a large task
 MOST_ALONE = 128  # workers on one node: each has a processor and all keys, so more of them take as long
+PROCESSORS = 2  # of a node
 TIMED = 2  # workers of a large task whose processor time is recorded
 PLACE = Path("out/simulate.json")
 
 
-def scale(app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded) -> Iterator[Scaled]:
+def scale(
+    app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded, processors: int = PROCESSORS
+) -> Iterator[Scaled]:
     """Simulate each number of nodes with each management."""
     for nodes in sizes:
         # So many epochs that all keys have rows in the last one.
@@ -41,7 +44,7 @@ def scale(app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded) -
         together = Run(nodes=1, workers=workers, processors=workers, work=replace(work, epochs=2))
         alone = simulate(together).epochs(work.stages, apart=True)[-1]
         for way in ways:
-            seen = simulate(Run(nodes=nodes, management=way, work=work))
+            seen = simulate(Run(nodes=nodes, management=way, work=work, processors=processors))
             seconds = seen.epochs(work.stages, apart=True)[-1]
             yield Scaled(app, nodes, way, alone, seconds, seen)
 
@@ -78,6 +81,7 @@ def main() -> None:
     parser.add_argument("--app", default="word2vec", choices=[*APPS, *TASKS])
     parser.add_argument("--nodes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--management", nargs="+", default=list(MANAGEMENTS), choices=list(MANAGEMENTS))
+    parser.add_argument("--processors", type=int, default=PROCESSORS, help="of a node; default: %(default)s")
     parser.add_argument("--parts", type=int, default=PARTS, help="of an epoch, of which a node does one")
     parser.add_argument("--words-at-once", type=int, help="of text: words between two clocks")
     parser.add_argument("--batches", type=int, default=BATCHES, help="of a large task: of a part")
@@ -98,7 +102,7 @@ def main() -> None:
             described.write_text(json.dumps(asdict(work)))
         else:
             work = record(APPS[options.app].large(), options.parts, directory)
-        for one in scale(options.app, options.nodes, options.management, work):
+        for one in scale(options.app, options.nodes, options.management, work, options.processors):
             seen.append(one)
             print(
                 f"{one.nodes} nodes, {one.management}: efficiency {one.efficiency:.2f}, in {one.seen.took:.0f} s",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from examples.apps.management import Keys
-from examples.apps.training import Batch, Stage, Task
+from examples.apps.task import Batch, Stage, Task
 
 
 @dataclass(frozen=True)

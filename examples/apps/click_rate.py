@@ -23,7 +23,7 @@ from examples.apps import command
 from examples.apps.hidden import mixed, normal, zipf
 from examples.apps.management import Keys
 from examples.apps.rows import Table, groups_of, part_of
-from examples.apps.training import Batch, Stage
+from examples.apps.task import Batch, Stage
 
 Floats = NDArray[np.float32]
 

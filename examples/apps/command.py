@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from examples.apps.layout import Layout
 from examples.apps.management import MANAGEMENTS
 from examples.apps.rows import MADE, LargeTask, Rows
-from examples.apps.training import Layout, Task, train
+from examples.apps.task import Task
+from examples.apps.training import train
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from examples.apps import command
 from examples.apps.management import Keys
-from examples.apps.training import Batch, Sampled, Stage
+from examples.apps.task import Batch, Sampled, Stage
 from examples.apps.triples import Graph, wordnet_verbs
 
 JUDGED = 500  # triples of the test that are ranked

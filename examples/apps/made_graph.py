@@ -12,7 +12,7 @@ from examples.apps.hidden import mixed, zipf
 from examples.apps.knowledge_graph import MODELS, KnowledgeGraph
 from examples.apps.management import Keys
 from examples.apps.rows import Table, groups_of, part_of
-from examples.apps.training import Batch, Stage
+from examples.apps.task import Batch, Stage
 from examples.apps.triples import Graph
 
 COMMUNITIES = 32

@@ -11,7 +11,7 @@ from examples.apps.hidden import normal, zipf
 from examples.apps.management import Keys
 from examples.apps.matrix_factorization import MatrixFactorization
 from examples.apps.rows import Table, groups_of, part_of
-from examples.apps.training import Batch, Stage
+from examples.apps.task import Batch, Stage
 
 RANK = 4
 NOISE = 0.2

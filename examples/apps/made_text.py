@@ -13,7 +13,7 @@ from examples.apps.corpus import Corpus
 from examples.apps.hidden import zipf
 from examples.apps.management import Keys
 from examples.apps.rows import Table, groups_of, part_of
-from examples.apps.training import Batch, Stage
+from examples.apps.task import Batch, Stage
 from examples.apps.word2vec import NEAREST, Word2Vec
 
 TOPICS = 64

@@ -31,7 +31,13 @@ def relocation(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) ->
 
 
 def intent(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> None:
-    """Only tell when the keys will be used, as in AdaPM: the nodes relocate or replicate them."""
+    """Only tell when the keys will be used, as in AdaPM: the nodes relocate or replicate them.
+
+    A block that this worker alone uses for a while is localized: then no node asks first whether others want it.
+    """
+    if wait and end < FOR_EVER:
+        kv.localize(keys)
+        return
     kv.intent(keys, start, end)
     if wait:
         kv.wait_sync()  # also for keys that are on their way here

@@ -20,7 +20,7 @@ import torch
 from examples.apps import command
 from examples.apps.entries import SOURCES, Entries, Ratings
 from examples.apps.management import Keys
-from examples.apps.training import Batch, Stage
+from examples.apps.task import Batch, Stage
 
 ORDERS = ("dsgd", "columns", "plain")
 

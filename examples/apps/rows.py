@@ -15,8 +15,9 @@ import numpy as np
 import torch
 
 import pyps
+from examples.apps.layout import EPSILON, Layout
 from examples.apps.management import Keys
-from examples.apps.training import EPSILON, Layout, Task
+from examples.apps.task import Task
 
 FIRST = 1e-3  # values begin between this and its negative; what a row is worth is that times its scale
 MADE = ("used", "all")

@@ -1,125 +1,28 @@
 """The loop that the programs share: tell which keys come, pull their values, compute gradients, push what changes.
 
-A key's value is a parameter and, of the same length, the sum of its squared gradients, with which AdaGrad
-(Duchi, Hazan, Singer 2011) sets the step size: both travel in one message, and workers add to both.
+While a worker computes with a batch, the values of the next one are on their way. So that one lacks what this one
+changes, as it lacks what other workers change meanwhile.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 import pyps
 from examples.apps.cluster import Place, run
+from examples.apps.layout import Layout
 from examples.apps.management import FOR_EVER, MANAGEMENTS, Keys, Management
+from examples.apps.task import Batch, Stage, Task
 
 AHEAD = 4  # batches between telling and using
+EARLY = 1  # batches between pulling and computing
 BEHIND = 2  # batches whose changes need not have come to their owners yet
-EPSILON = 1e-8
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What one step uses.
-
-    Attributes
-    ----------
-    ids : sequence of int64 array
-        For each group of parameters those that the step reads and changes, sorted, none twice.
-    data : tuple
-        What the task's loss needs besides; it refers to positions in `ids`.
-    samples : int
-        How many examples it has: entries, triples, pairs of words.
-    """
-
-    ids: Sequence[Keys]
-    data: tuple[Any, ...]
-    samples: int = 0
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Batches between two barriers.
-
-    Attributes
-    ----------
-    batches : iterable of Batch
-    block : int64 array, optional
-        The keys that this worker alone uses in the stage, so that it need not tell of them in each batch.
-    """
-
-    batches: Iterable[Batch]
-    block: Keys | None = None
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Parameters of one group that each step also uses, drawn by the server.
-
-    Attributes
-    ----------
-    group, count : int
-    weights : array, optional
-        How often each is drawn in comparison to others; by default all alike.
-    seed : int
-        Of the draws.
-    """
-
-    group: int
-    count: int
-    weights: Any = None
-    seed: int = 1
-
-
-class Task(Protocol):
-    """What is to be learned.
-
-    Attributes
-    ----------
-    groups : sequence of (count, width)
-        Parameters of one kind have one width; keys count through all groups.
-    rate : float
-        The length of AdaGrad's longest step.
-    first_sum : float
-        What the sums of squared gradients begin with. With 0 the first step has the longest length whatever the
-        gradient, and workers that begin together go as many times too far.
-    metric : str
-        What `quality` returns.
-    """
-
-    rate: float
-    first_sum: float
-    metric: str
-
-    @property
-    def groups(self) -> Sequence[tuple[int, int]]:
-        """See above."""
-
-    @property
-    def sampled(self) -> Sampled | None:
-        """What each step uses besides its batch's own parameters."""
-
-    def initial(self) -> list[torch.Tensor]:
-        """Return the first values of each group's parameters, shape (count, width)."""
-
-    def own_keys(self, worker: int, workers: int) -> Keys | None:
-        """Return keys that only this worker uses, in all epochs."""
-
-    def stages(self, worker: int, workers: int, epoch: int) -> Iterable[Stage]:
-        """Return a worker's part of an epoch; every worker has as many stages."""
-
-    def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
-        """Return the sum of the losses of a batch; `parameters` has the rows of `batch.ids`, and of the sample."""
-
-    def quality(self, parameters: Sequence[torch.Tensor]) -> float:
-        """Return what the parameters are worth on data that nobody trains with."""
 
 
 @dataclass
@@ -159,100 +62,77 @@ class Epoch:
         return self.keys_local / self.keys if self.keys else 1.0
 
 
-@dataclass
-class Layout:
-    """Where a task's parameters are among the keys, and what lies in their values: `rows.Rows` is another one."""
+@dataclass(frozen=True)
+class Pulled:
+    """A batch whose values are on their way to this worker, or have come.
 
-    groups: Sequence[tuple[int, int]]
-    sampled: Sampled | None = None
-    lengths: Keys = field(init=False)
-    first_keys: list[int] = field(init=False)
+    Attributes
+    ----------
+    batch : Batch
+    keys : int64 array
+        Of the batch's own parameters.
+    values : list of Tensor, shape (n, 2, width)
+        Of each group, and of the sample.
+    drawn : int64 array
+        The sample's keys, once they have come; empty without a sample.
+    waits : list
+        What to wait for.
+    """
 
-    def __post_init__(self) -> None:
-        counts = [count for count, _ in self.groups]
-        self.lengths = np.repeat([2 * width for _, width in self.groups], counts)
-        self.first_keys = [sum(counts[:group]) for group in range(len(counts))]
-
-    def options(self) -> dict[str, Any]:
-        """Return what `pyps.init` is told of the keys besides their lengths."""
-        return {"num_keys": len(self.lengths)}
-
-    def keys(self, ids: Sequence[Keys]) -> Keys:
-        """Return the keys of parameters that are given by their numbers in each group."""
-        return np.concatenate([part + first for part, first in zip(ids, self.first_keys, strict=True)])
-
-    def all(self) -> list[Keys]:
-        """Return the numbers of all parameters."""
-        return [np.arange(count) for count, _ in self.groups]
-
-    def empty(self, ids: Sequence[Keys], sampled: bool = False) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return a buffer for values, and a view for each group, and for the sample, shape (n, 2, width)."""
-        shapes = [(len(part), 2, width) for part, (_, width) in zip(ids, self.groups, strict=True)]
-        if sampled and self.sampled:
-            shapes.append((self.sampled.count, 2, self.groups[self.sampled.group][1]))
-        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        buffer = torch.empty(ends[-1])
-        places = zip([0, *ends[:-1]], ends, shapes, strict=True)
-        return buffer, [buffer[first:end].view(shape) for first, end, shape in places]
-
-    def parameter(self, group: int, value: torch.Tensor) -> torch.Tensor:
-        """Return the parameters that are in values of a group."""
-        return value[:, 0].contiguous()
-
-    def change(
-        self, group: int, value: torch.Tensor, gradient: torch.Tensor, rate: float, out: torch.Tensor
-    ) -> None:
-        """Compute what AdaGrad adds to values of a group."""
-        torch.mul(gradient, gradient, out=out[:, 1])
-        sums = (value[:, 1] + out[:, 1]).add_(EPSILON).rsqrt_()
-        torch.mul(gradient, sums, out=out[:, 0]).mul_(-rate)
-
-    def set_first(self, kv: pyps.Worker, task: Task) -> None:
-        """Set what the parameters and sums begin with."""
-        buffer, values = self.empty(self.all())
-        for value, first in zip(values, task.initial(), strict=True):
-            value[:, 0], value[:, 1] = first, task.first_sum
-        kv.set(self.keys(self.all()), buffer)
-
-    def judged(self) -> list[Keys]:
-        """Return the numbers of the parameters from which the task's quality follows."""
-        return self.all()
-
-    def enable_sampling(self, node: pyps.Server, scheme: str) -> None:
-        """Tell a node what its workers will draw."""
-        if self.sampled:
-            first = self.first_keys[self.sampled.group]
-            end = first + self.groups[self.sampled.group][0]
-            weights = self.sampled.weights
-            distribution = "uniform" if weights is None else "weighted"
-            node.enable_sampling_support(
-                scheme, True, distribution, first, end, weights=weights, seed=self.sampled.seed
-            )
+    batch: Batch
+    keys: Keys
+    values: list[torch.Tensor]
+    drawn: Keys
+    waits: list[int]
 
 
-def step(kv: pyps.Worker, task: Task, layout: Layout, batch: Batch, sample: int) -> float:
-    """Pull, compute, push; return the loss."""
+def pull(kv: pyps.Worker, layout: Layout, batch: Batch, sample: int) -> Pulled:
+    """Begin to pull what a batch uses."""
     keys = layout.keys(batch.ids)
     buffer, values = layout.empty(batch.ids, sampled=True)
-    own = buffer
-    if layout.sampled:
-        own = buffer[: len(buffer) - values[-1].numel()]
-    pulled = kv.pull(keys, own, asynchronous=True)
-    if layout.sampled:
-        drawn = np.empty(layout.sampled.count, np.int64)
-        kv.pull_sample(sample, drawn, values[-1])
-        keys = np.concatenate([keys, drawn])
-    kv.wait(pulled)
+    if not layout.sampled:
+        return Pulled(batch, keys, values, np.empty(0, np.int64), [kv.pull(keys, buffer, asynchronous=True)])
+    drawn = np.empty(layout.sampled.count, np.int64)
+    waits = [
+        kv.pull(keys, buffer[: len(buffer) - values[-1].numel()], asynchronous=True),
+        kv.pull_sample(sample, drawn, values[-1], asynchronous=True),
+    ]
+    return Pulled(batch, keys, values, drawn, waits)
+
+
+def learn(kv: pyps.Worker, task: Task, layout: Layout, pulled: Pulled) -> float:
+    """Compute with what was pulled, and push; return the loss."""
+    for timestamp in pulled.waits:
+        kv.wait(timestamp)
+    values = pulled.values
     parameters = [layout.parameter(group, value).requires_grad_() for group, value in enumerate(values)]
-    loss = task.loss(parameters, batch)
+    loss = task.loss(parameters, pulled.batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    change, changes = layout.empty(batch.ids, sampled=True)
+    change, changes = layout.empty(pulled.batch.ids, sampled=True)
     for group, (value, parameter, delta) in enumerate(zip(values, parameters, changes, strict=True)):
         gradient = parameter.grad
         assert gradient is not None
         layout.change(group, value, gradient, task.rate, delta)
-    kv.push(keys, change, asynchronous=True)
+    kv.push(np.concatenate([pulled.keys, pulled.drawn]), change, asynchronous=True)
     return float(loss.detach())
+
+
+def learned(
+    kv: pyps.Worker, task: Task, layout: Layout, stage: Stage, management: Management
+) -> Iterator[tuple[Batch, float]]:
+    """Learn from the batches of a stage; yield each with its loss.
+
+    Keys of a block are here, so nothing is gained if they are pulled before the last batch has changed them.
+    """
+    early = 0 if stage.block is not None else EARLY
+    waiting: deque[Pulled] = deque()
+    for batch, sample in told(kv, stage, layout, management):
+        waiting.append(pull(kv, layout, batch, sample))
+        if len(waiting) > early:
+            pulled = waiting.popleft()
+            yield pulled.batch, learn(kv, task, layout, pulled)
+    for pulled in waiting:
+        yield pulled.batch, learn(kv, task, layout, pulled)
 
 
 def told(
@@ -260,7 +140,7 @@ def told(
 ) -> Iterator[tuple[Batch, int]]:
     """Yield the batches of a stage, each some time after the node was told of its keys, and the number of its sample.
 
-    The clock goes on with each batch.
+    The clock goes on with each batch. It is `EARLY` clocks ahead of what is learned.
     """
     if stage.block is not None:
         clock, batches = kv.current_clock(), list(stage.batches)
@@ -272,8 +152,9 @@ def told(
     waiting: deque[tuple[Batch, int]] = deque()
     for batch in stage.batches:
         clock = kv.current_clock() + len(waiting)
-        management.tell(kv, layout.keys(batch.ids), clock, clock + 1, False)
-        sample = kv.prepare_sample(layout.sampled.count, clock, clock + 1) if layout.sampled else 0
+        end = clock + 1 + EARLY
+        management.tell(kv, layout.keys(batch.ids), clock, end, False)
+        sample = kv.prepare_sample(layout.sampled.count, clock, end) if layout.sampled else 0
         waiting.append((batch, sample))
         if len(waiting) > AHEAD:
             yield waiting.popleft()
@@ -308,8 +189,8 @@ def program(place: Place, task: Task, management: Management, epochs: int, layou
         place.barrier()
         start, computed = time.perf_counter(), time.process_time()
         for stage in task.stages(place.number, place.workers, number):
-            for batch, sample in told(kv, stage, layout, management):
-                epoch.loss += step(kv, task, layout, batch, sample)
+            for batch, loss in learned(kv, task, layout, stage, management):
+                epoch.loss += loss
                 epoch.samples += batch.samples
             place.barrier()
         epoch.seconds = time.perf_counter() - start

@@ -15,7 +15,7 @@ from torch.nn.functional import logsigmoid, normalize
 
 from examples.apps import command
 from examples.apps.corpus import Corpus, king_james, same_stem
-from examples.apps.training import Batch, Sampled, Stage
+from examples.apps.task import Batch, Sampled, Stage
 
 NEAREST = 10
 

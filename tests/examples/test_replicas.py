@@ -12,8 +12,10 @@ import torch
 
 from benchmarks.apps import spread
 from examples.apps.cluster import Place, run
+from examples.apps.layout import Layout
 from examples.apps.management import FOR_EVER, MANAGEMENTS
-from examples.apps.training import BEHIND, Batch, Layout, Sampled, Stage, end_clock, train
+from examples.apps.task import Batch, Sampled, Stage
+from examples.apps.training import BEHIND, end_clock, train
 
 TURNS = 50
 KEYS = np.arange(8)

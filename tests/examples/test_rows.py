@@ -10,9 +10,11 @@ import pytest
 import torch
 
 import pyps
+from examples.apps.layout import Layout
 from examples.apps.management import Keys
 from examples.apps.rows import MADE, Rows, Table, groups_of, part_of
-from examples.apps.training import Batch, Layout, Stage, step
+from examples.apps.task import Batch, Stage
+from examples.apps.training import learn, pull
 
 
 @dataclass
@@ -81,7 +83,7 @@ def test_a_step_of_adagrad_has_one_length_for_a_row(made: str) -> None:
     with pyps.init(value_length=rows.lengths, **rows.options()) as node, node.worker() as kv:
         seen = [pulled(kv, rows, IDS)]
         for _ in range(2):
-            step(kv, task, rows, batch, 0)
+            learn(kv, task, rows, pull(kv, rows, batch, 0))
             seen.append(pulled(kv, rows, IDS))
     for begin, end, sums in zip(seen, seen[1:], (4.0, 5.0), strict=False):
         for before, after, speed in zip(begin, end, (1.0, 0.5, 0.5), strict=True):
