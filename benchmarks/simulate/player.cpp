@@ -110,7 +110,7 @@ void Player::play(Thread &self, const Step &step) {
     case Step::Kind::compute: self.charge(step.seconds + coldness(self)); break;
     case Step::Kind::pull: run(PS_PULL, step); break;
     case Step::Kind::push: run(PS_PUSH, step); break;
-    case Step::Kind::wait: wait_for_pulls(size_t(step.start)); break;
+    case Step::Kind::wait: wait_for_pulls(); break;
     case Step::Kind::tell: [[fallthrough]];
     case Step::Kind::tell_and_wait: [[fallthrough]];
     case Step::Kind::tell_sample: tell(step); break;
@@ -145,8 +145,8 @@ float *Player::buffer(size_t elements) {
     return buffers_.back().values.data();
 }
 
-void Player::wait_for_pulls(size_t but_last) {
-    for (; pulls_.size() > but_last; pulls_.pop_front()) worker_->wait(pulls_.front(), patience);
+void Player::wait_for_pulls() {
+    for (int64_t timestamp : std::exchange(pulls_, {})) worker_->wait(timestamp, patience);
 }
 
 void Player::run(int32_t operation, const Step &step) {

@@ -51,7 +51,7 @@ private:
     void play(Thread &self);
     void play(Thread &self, const Step &step);
     void run(int32_t operation, const Step &step);
-    void wait_for_pulls(size_t but_last);
+    void wait_for_pulls();
     void tell(const Step &step);
     float *buffer(size_t elements);
     double coldness(Thread &self) const;
@@ -65,7 +65,7 @@ private:
     std::shared_ptr<Door> door_;
     std::unique_ptr<ps_worker> worker_;
     std::deque<Buffer> buffers_; // of operations that may be on their way
-    std::deque<int64_t> pulls_; // that were not waited for yet
+    std::vector<int64_t> pulls_; // that were not waited for yet
     uint64_t keys_ = 0, keys_local_ = 0;
     double pushed_ = 0;
     Thread thread_;

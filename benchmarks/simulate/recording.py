@@ -7,7 +7,6 @@ a simulated worker does for calls is the simulator's matter: only what is betwee
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from examples.apps.layout import Layout
 from examples.apps.management import FOR_EVER, Keys, Management
 from examples.apps.rows import LargeTask, Rows
 from examples.apps.task import Task
-from examples.apps.training import learned
+from examples.apps.training import step, told
 
 TIMES = 3  # so often each worker is recorded
 EPOCH = 1  # which one is
@@ -50,10 +49,7 @@ class Kind(IntEnum):
 
 @dataclass
 class Row:
-    """A step: its keys, the clocks that it is about, counted from the worker's own, and nanoseconds of a processor.
-
-    `start` of a wait for a pull is how many others have begun since.
-    """
+    """A step: its keys, the clocks that it is about, counted from the worker's own, and nanoseconds of a processor."""
 
     kind: Kind
     keys: Keys | None = None
@@ -69,22 +65,23 @@ class Recorder:
     kv: pyps.Worker
     rows: list[Row] = field(default_factory=list)
     samples: dict[int, Row] = field(default_factory=dict)
-    pulls: list[Any] = field(default_factory=list)
     left: int = field(default_factory=time.thread_time_ns)
     pause: float = 0.0  # seconds after each pull, as if the values came from another node
     paused: int = 0  # nanoseconds of a processor that pauses themselves took
 
-    def pull(self, keys: Keys, values: Any, asynchronous: bool) -> int:
-        """Pull; return a number to wait for."""
+    def pull(self, keys: Keys, values: Any, asynchronous: bool = False) -> Any:
+        """Pull; it may be waited for later."""
         with self._note(Kind.PULL, keys):
-            self.pulls.append(self.kv.pull(keys, values, asynchronous=asynchronous))
+            done = self.kv.pull(keys, values, asynchronous=asynchronous)
+            if not asynchronous:
+                self.rows.append(Row(Kind.WAIT))
         self._pause()
-        return len(self.pulls) - 1
+        return done
 
-    def wait(self, number: int) -> None:
-        """Wait for a pull, and those before it."""
-        with self._note(Kind.WAIT, None, len(self.pulls) - 1 - number):
-            self.kv.wait(self.pulls[number])
+    def wait(self, timestamp: Any) -> None:
+        """Wait for all pulls."""
+        with self._note(Kind.WAIT):
+            self.kv.wait(timestamp)
 
     def push(self, keys: Keys, values: Any, asynchronous: bool = False) -> Any:
         """Push."""
@@ -106,14 +103,13 @@ class Recorder:
             self.samples[sample] = self.rows[-1]
         return sample
 
-    def pull_sample(self, sample: int, keys: Keys, values: Any, asynchronous: bool) -> int:
-        """Pull what was drawn; which keys that are is known at once, as all are here."""
+    def pull_sample(self, sample: int, keys: Keys, values: Any) -> None:
+        """Pull what was drawn."""
         with self._note(Kind.PULL):
-            self.pulls.append(self.kv.pull_sample(sample, keys, values, asynchronous=asynchronous))
-            self.kv.wait(self.pulls[-1])
+            self.kv.pull_sample(sample, keys, values)
             self.rows[-1].keys = self.samples.pop(sample).keys = keys.copy()
+            self.rows.append(Row(Kind.WAIT))
         self._pause()
-        return len(self.pulls) - 1
 
     def wait_sync(self, behind: int = 0) -> None:
         """Let replicas be exchanged."""
@@ -252,7 +248,8 @@ def rows_of(
         recorder.tell(own, 0, FOR_EVER, True)
     recorder.barrier()
     for stage in task.stages(worker, workers, epoch):
-        deque(learned(recorder, task, layout, stage, MANAGEMENT), maxlen=0)
+        for batch, sample in told(recorder, stage, layout, MANAGEMENT):
+            step(recorder, task, layout, batch, sample)
         recorder.barrier()
     return list(recorder.rows)
 

@@ -13,8 +13,7 @@ struct Step {
     // tell: these keys will be used in the clocks [start, end), which count from the worker's own. How a node is told
     // depends on the management. tell_and_wait: and the worker waits until that has had its effect, where it can.
     // tell_sample: the same for keys that were drawn. sync: replicas are exchanged; `start` is how many exchanges the
-    // worker is behind. wait: until all pulls but the last `start` have their values. The numbers are those of
-    // recording.py.
+    // worker is behind. wait: until all pulls have their values. The numbers are those of recording.py.
     enum class Kind : int64_t {
         compute = 0,
         pull,

@@ -1,8 +1,4 @@
-"""The loop that the programs share: tell which keys come, pull their values, compute gradients, push what changes.
-
-While a worker computes with a batch, the values of the next one are on their way. So that one lacks what this one
-changes, as it lacks what other workers change meanwhile.
-"""
+"""The loop that the programs share: tell which keys come, pull their values, compute gradients, push what changes."""
 
 from __future__ import annotations
 
@@ -12,16 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 import pyps
 from examples.apps.cluster import Place, run
 from examples.apps.layout import Layout
-from examples.apps.management import FOR_EVER, MANAGEMENTS, Keys, Management
+from examples.apps.management import FOR_EVER, MANAGEMENTS, Management
 from examples.apps.task import Batch, Stage, Task
 
 AHEAD = 4  # batches between telling and using
-EARLY = 1  # batches between pulling and computing
 BEHIND = 2  # batches whose changes need not have come to their owners yet
 
 
@@ -62,77 +56,29 @@ class Epoch:
         return self.keys_local / self.keys if self.keys else 1.0
 
 
-@dataclass(frozen=True)
-class Pulled:
-    """A batch whose values are on their way to this worker, or have come.
-
-    Attributes
-    ----------
-    batch : Batch
-    keys : int64 array
-        Of the batch's own parameters.
-    values : list of Tensor, shape (n, 2, width)
-        Of each group, and of the sample.
-    drawn : int64 array
-        The sample's keys, once they have come; empty without a sample.
-    waits : list
-        What to wait for.
-    """
-
-    batch: Batch
-    keys: Keys
-    values: list[torch.Tensor]
-    drawn: Keys
-    waits: list[int]
-
-
-def pull(kv: pyps.Worker, layout: Layout, batch: Batch, sample: int) -> Pulled:
-    """Begin to pull what a batch uses."""
+def step(kv: pyps.Worker, task: Task, layout: Layout, batch: Batch, sample: int) -> float:
+    """Pull, compute, push; return the loss."""
     keys = layout.keys(batch.ids)
     buffer, values = layout.empty(batch.ids, sampled=True)
-    if not layout.sampled:
-        return Pulled(batch, keys, values, np.empty(0, np.int64), [kv.pull(keys, buffer, asynchronous=True)])
-    drawn = np.empty(layout.sampled.count, np.int64)
-    waits = [
-        kv.pull(keys, buffer[: len(buffer) - values[-1].numel()], asynchronous=True),
-        kv.pull_sample(sample, drawn, values[-1], asynchronous=True),
-    ]
-    return Pulled(batch, keys, values, drawn, waits)
-
-
-def learn(kv: pyps.Worker, task: Task, layout: Layout, pulled: Pulled) -> float:
-    """Compute with what was pulled, and push; return the loss."""
-    for timestamp in pulled.waits:
-        kv.wait(timestamp)
-    values = pulled.values
+    own = buffer
+    if layout.sampled:
+        own = buffer[: len(buffer) - values[-1].numel()]
+    pulled = kv.pull(keys, own, asynchronous=True)
+    if layout.sampled:
+        drawn = np.empty(layout.sampled.count, np.int64)
+        kv.pull_sample(sample, drawn, values[-1])
+        keys = np.concatenate([keys, drawn])
+    kv.wait(pulled)
     parameters = [layout.parameter(group, value).requires_grad_() for group, value in enumerate(values)]
-    loss = task.loss(parameters, pulled.batch)
+    loss = task.loss(parameters, batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    change, changes = layout.empty(pulled.batch.ids, sampled=True)
+    change, changes = layout.empty(batch.ids, sampled=True)
     for group, (value, parameter, delta) in enumerate(zip(values, parameters, changes, strict=True)):
         gradient = parameter.grad
         assert gradient is not None
         layout.change(group, value, gradient, task.rate, delta)
-    kv.push(np.concatenate([pulled.keys, pulled.drawn]), change, asynchronous=True)
+    kv.push(keys, change, asynchronous=True)
     return float(loss.detach())
-
-
-def learned(
-    kv: pyps.Worker, task: Task, layout: Layout, stage: Stage, management: Management
-) -> Iterator[tuple[Batch, float]]:
-    """Learn from the batches of a stage; yield each with its loss.
-
-    Keys of a block are here, so nothing is gained if they are pulled before the last batch has changed them.
-    """
-    early = 0 if stage.block is not None else EARLY
-    waiting: deque[Pulled] = deque()
-    for batch, sample in told(kv, stage, layout, management):
-        waiting.append(pull(kv, layout, batch, sample))
-        if len(waiting) > early:
-            pulled = waiting.popleft()
-            yield pulled.batch, learn(kv, task, layout, pulled)
-    for pulled in waiting:
-        yield pulled.batch, learn(kv, task, layout, pulled)
 
 
 def told(
@@ -140,7 +86,7 @@ def told(
 ) -> Iterator[tuple[Batch, int]]:
     """Yield the batches of a stage, each some time after the node was told of its keys, and the number of its sample.
 
-    The clock goes on with each batch. It is `EARLY` clocks ahead of what is learned.
+    The clock goes on with each batch.
     """
     if stage.block is not None:
         clock, batches = kv.current_clock(), list(stage.batches)
@@ -152,9 +98,8 @@ def told(
     waiting: deque[tuple[Batch, int]] = deque()
     for batch in stage.batches:
         clock = kv.current_clock() + len(waiting)
-        end = clock + 1 + EARLY
-        management.tell(kv, layout.keys(batch.ids), clock, end, False)
-        sample = kv.prepare_sample(layout.sampled.count, clock, end) if layout.sampled else 0
+        management.tell(kv, layout.keys(batch.ids), clock, clock + 1, False)
+        sample = kv.prepare_sample(layout.sampled.count, clock, clock + 1) if layout.sampled else 0
         waiting.append((batch, sample))
         if len(waiting) > AHEAD:
             yield waiting.popleft()
@@ -189,8 +134,8 @@ def program(place: Place, task: Task, management: Management, epochs: int, layou
         place.barrier()
         start, computed = time.perf_counter(), time.process_time()
         for stage in task.stages(place.number, place.workers, number):
-            for batch, loss in learned(kv, task, layout, stage, management):
-                epoch.loss += loss
+            for batch, sample in told(kv, stage, layout, management):
+                epoch.loss += step(kv, task, layout, batch, sample)
                 epoch.samples += batch.samples
             place.barrier()
         epoch.seconds = time.perf_counter() - start

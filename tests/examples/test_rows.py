@@ -14,7 +14,7 @@ from examples.apps.layout import Layout
 from examples.apps.management import Keys
 from examples.apps.rows import MADE, Rows, Table, groups_of, part_of
 from examples.apps.task import Batch, Stage
-from examples.apps.training import learn, pull
+from examples.apps.training import step
 
 
 @dataclass
@@ -83,7 +83,7 @@ def test_a_step_of_adagrad_has_one_length_for_a_row(made: str) -> None:
     with pyps.init(value_length=rows.lengths, **rows.options()) as node, node.worker() as kv:
         seen = [pulled(kv, rows, IDS)]
         for _ in range(2):
-            learn(kv, task, rows, pull(kv, rows, batch, 0))
+            step(kv, task, rows, batch, 0)
             seen.append(pulled(kv, rows, IDS))
     for begin, end, sums in zip(seen, seen[1:], (4.0, 5.0), strict=False):
         for before, after, speed in zip(begin, end, (1.0, 0.5, 0.5), strict=True):
