@@ -10,10 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TESTS = """
-import os
+import os, time
 
 def test_before(): ...
-def test_that_ends_its_process(): os._exit(1)
+def test_that_ends_its_process():
+    time.sleep(0.5)  # xdist has sent what comes next: a send to a process that is gone ends it, too
+    os._exit(1)
 def test_after(): ...
 """
 

@@ -29,13 +29,12 @@ SIZES = (8, 32, 64)
 PARTS = 64  # of an epoch, of which a node does one
 BATCHES = 8  # of a part of a large task
 MOST_ALONE = 128  # workers on one node: each has a processor and all keys, so more of them take as long
-PROCESSORS = 2  # of a node
 TIMED = 2  # workers of a large task whose processor time is recorded
 PLACE = Path("out/simulate.json")
 
 
 def scale(
-    app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded, processors: int = PROCESSORS
+    app: str, sizes: Sequence[int], ways: Sequence[str], work: Recorded, processors: int = Run.processors
 ) -> Iterator[Scaled]:
     """Simulate each number of nodes with each management."""
     for nodes in sizes:
@@ -81,7 +80,9 @@ def main() -> None:
     parser.add_argument("--app", default="word2vec", choices=[*APPS, *TASKS])
     parser.add_argument("--nodes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--management", nargs="+", default=list(MANAGEMENTS), choices=list(MANAGEMENTS))
-    parser.add_argument("--processors", type=int, default=PROCESSORS, help="of a node; default: %(default)s")
+    parser.add_argument(
+        "--processors", type=int, default=Run.processors, help="of a node; default: %(default)s"
+    )
     parser.add_argument("--parts", type=int, default=PARTS, help="of an epoch, of which a node does one")
     parser.add_argument("--words-at-once", type=int, help="of text: words between two clocks")
     parser.add_argument("--batches", type=int, default=BATCHES, help="of a large task: of a part")
