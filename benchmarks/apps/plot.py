@@ -50,6 +50,8 @@ def curves(axes: Axes, trained: Sequence[Training]) -> None:
     for one in trained:
         seconds = list(accumulate(epoch.seconds for epoch in one.epochs))
         quality = [epoch.quality for epoch in one.epochs]
-        axes.plot(seconds, quality, styles[one.nodes], color=COLOURS[one.management], linewidth=1)
+        axes.plot(
+            seconds, quality, styles[one.nodes], color=COLOURS.get(one.management, "black"), linewidth=1
+        )
     axes.set_xlabel("seconds (1 node dotted, 2 full, 4 dashed)")
     axes.set_ylabel(trained[0].metric)

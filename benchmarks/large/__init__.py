@@ -1,7 +1,8 @@
 """Models with 10^7 to 10^8 keys on 1, 2 and 4 hosts: classic management, intents, and nodes that choose by themselves.
 
 Leaves `out/large.json` with every epoch, and `out/large-NAME.png` with the speed over the number of hosts and the
-quality over time for each of `matrix`, `graph`, `text` and `clicks`. Hosts, links and seconds are those of `network`.
+quality over time for each of `matrix`, `graph`, `text` and `clicks`. Hosts, links and seconds are those of `network`,
+and so are the trainings of hosts that train alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from benchmarks.apps.measure import Training, write
 from benchmarks.harness import Row
 from benchmarks.large.plot import draw
 from benchmarks.network import LINK, PLACE
-from benchmarks.network.training import train_on_hosts
+from benchmarks.network.training import ALONE, alone_on, train_on_hosts
 from examples.apps.large import TASKS
 from examples.apps.rows import Rows
 
@@ -24,7 +25,8 @@ TITLES = {
     "text": "word2vec, 2 x 10^7 keys",
     "clicks": "DLRM, 10^8 keys",
 }
-PLACES = ((1, "classic"), *((hosts, how) for hosts in (2, 4) for how in ("classic", "intent", "auto")))
+MANAGED = ("classic", "intent", "auto")
+PLACES = ((1, ALONE), *((hosts, how) for hosts in (2, 4) for how in (ALONE, *MANAGED)))
 EPOCHS = 12  # with auto nodes try something in about four of them
 
 
@@ -61,15 +63,17 @@ def trained_at(app: str, nodes: int, management: str, quick: bool) -> Training:
 
 
 def rows_of(trained: Sequence[Training]) -> Iterator[Row]:
-    """Return a row for each training on several hosts, beside the one on one host."""
-    alone, *others = trained
-    for one in others:
+    """Return a row for each training by several hosts, beside the one by hosts that train alone."""
+    for one in trained:
+        if one.management == ALONE:
+            continue
+        alone = alone_on(one.nodes, one.app, trained)
         yield Row(
             table=f"{NAME}: {TITLES[one.app]} over {LINK}: {one.metric}, samples a second",
             what=f"{one.nodes} hosts, {one.management}: {one.quality:.3f}, {one.share_local:.1%} local, {costs(one)}",
             ours=speed(one),
             unit="/s",
-            peer=f"1 host: {alone.quality:.3f}, {costs(alone)}",
+            peer=f"alone: {alone.quality:.3f}, {costs(alone)}",
             theirs=speed(alone),
         )
 

@@ -12,6 +12,7 @@ from benchmarks.apps.measure import Training
 from benchmarks.apps.plot import curves
 from benchmarks.network.hosts import Link
 from benchmarks.network.plot import speed_ups
+from benchmarks.network.training import ALONE
 
 
 def draw(trained: Sequence[Training], title: str, link: Link, path: Path) -> None:
@@ -20,7 +21,7 @@ def draw(trained: Sequence[Training], title: str, link: Link, path: Path) -> Non
     FigureCanvasAgg(figure)
     speeds, qualities = figure.subplots(1, 2)
     speed_ups(speeds, trained)
-    curves(qualities, trained)
+    curves(qualities, [one for one in trained if one.nodes == 1 or one.management != ALONE])
     figure.suptitle(f"{title}, links of {link}")
     figure.legend(*speeds.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     path.parent.mkdir(parents=True, exist_ok=True)

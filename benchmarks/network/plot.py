@@ -1,4 +1,4 @@
-"""A picture of the trainings on hosts: how many times as fast an epoch is as on one host, with each management."""
+"""A picture of the trainings on hosts: how many times as fast an epoch is as on one alone, with each management."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from benchmarks.apps.measure import Training
 from benchmarks.apps.plot import COLOURS
 from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Link
+from benchmarks.network.training import alone_on
 from examples.apps.management import MANAGEMENTS
 
 
@@ -33,14 +34,14 @@ def draw(trained: Sequence[Training], link: Link, path: Path) -> None:
 def speed_ups(axes: Axes, trained: Sequence[Training]) -> None:
     """Draw a line for each management that was trained with on several hosts, and the ideal one."""
     nodes = sorted({one.nodes for one in trained})
-    one_host = next(one.seconds for one in trained if one.nodes == 1)
-    used = {one.management for one in trained if one.nodes > 1}
+    used = {one.management for one in trained}
     for management in (name for name in MANAGEMENTS if name in used):
-        seen = {one.nodes: one_host / one.seconds for one in trained if one.management == management}
-        seen[1] = 1.0
+        seen = {1: 1.0}
+        for one in (one for one in trained if one.management == management):
+            seen[one.nodes] = alone_on(one.nodes, one.app, trained).seconds / one.seconds
         places = sorted(seen)
         axes.plot(
             places, [seen[place] for place in places], "o-", color=COLOURS[management], label=management
         )
     axes.plot(nodes, nodes, "k:", label="ideal")
-    axes.set(xlabel="hosts", ylabel="times one host's speed", xticks=nodes, ylim=0)
+    axes.set(xlabel="hosts", ylabel="times the speed of one alone", xticks=nodes, ylim=0)

@@ -84,11 +84,14 @@ def measure(
             pulls = sum(row.kind is Kind.PULL for row in rows)
             return Epoch(1e-9 * between, 1e-9 * (spent - between), pulls)
 
-        with alone:
-            warm = median(epoch(0.0) for _ in range(TIMES))
-        together.wait(PATIENCE)
-        cold = median(epoch(pause) for _ in range(TIMES))
-        together.wait(PATIENCE)  # none leaves the others the machine
+        seen = []
+        for _ in range(TIMES):  # in turns, as other programs may come and go
+            with alone:
+                warm = epoch(0.0)
+            together.wait(PATIENCE)
+            seen.append((warm, epoch(pause)))
+            together.wait(PATIENCE)  # none leaves the others the machine
+        warm, cold = map(median, zip(*seen, strict=True))
         end.send(Cold((cold.between - warm.between) / warm.pulls, cold.calls / warm.calls))
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Link
 from benchmarks.network.shares import may_part_threads, shares, slowness_of
-from benchmarks.network.training import train_on_hosts
+from benchmarks.network.training import ALONE, train_on_hosts
 
 ROOT = Path(__file__).parents[2]
 BUSY = """
@@ -100,3 +100,18 @@ def test_hosts_learn_as_one_machine_does() -> None:
     assert passed.passed > 100
     assert all(epoch.seconds > 0 for epoch in seen)
     assert all(epoch.core_seconds > 0 for epoch in seen)
+
+
+@pytest.mark.long
+def test_hosts_that_train_alone_learn_all_of_it() -> None:
+    """Each does what one host does, at the same time, and sends nothing."""
+    app, link = APPS["dsgd"], Link(0.0005, 1e10)
+    one, two = (
+        train_on_hosts(app.small(), management=ALONE, nodes=nodes, epochs=2, link=link) for nodes in (1, 2)
+    )
+    for epoch, same in zip(one[0], two[0], strict=True):
+        assert epoch.samples == same.samples > 0
+        assert epoch.quality == pytest.approx(same.quality)
+        assert same.share_local == 1.0
+        assert same.seconds > 0
+    assert two[1].passed < 20

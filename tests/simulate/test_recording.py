@@ -36,9 +36,7 @@ def test_a_recording_has_a_push_for_each_batch_and_its_keys(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_a_worker_that_waited_computes_longer() -> None:
-    """Measured anew where another program slowed down the epochs without waits, up to three times in all."""
-    tries = (cold.measured(APPS["dsgd"].small(), 2, 0.005) for _ in range(3))
-    found = next((one for one in tries if one.seconds > 0), cold.Cold(0.0, 0.0))
+    found = cold.measured(APPS["dsgd"].small(), 2, 0.005)
     assert 0 < found.seconds < 0.005
     assert 1 < found.calls < 10
 
