@@ -1,7 +1,7 @@
 """What replicas cost in quality: each training several times, from other first values, in other orders.
 
-`python -m benchmarks.apps.spread` trains word vectors and the plain factorization on one node, and on two and four with
-intents; `--without` takes away one of the things that keep the quality, to see what it is good for, and `--compression`
+`python -m benchmarks.apps.spread` trains tasks, by default word vectors and the plain factorization, on one node, on two
+with intents, and on four with intents, with classic management and with nodes that choose; `--without` takes away one of the things that keep the quality, to see what it is good for, and `--compression`
 has deltas compressed. Bytes are those of the loopback: of all programs, unless this one has a network of its own
 (`unshare --net sh -c 'ip link set lo up && ...'`).
 """
@@ -16,18 +16,22 @@ from pathlib import Path
 
 from examples.apps.corpus import king_james
 from examples.apps.entries import made
+from examples.apps.knowledge_graph import KnowledgeGraph
 from examples.apps.management import MANAGEMENTS, Management
 from examples.apps.matrix_factorization import MatrixFactorization
 from examples.apps.training import train
+from examples.apps.triples import wordnet_verbs
 from examples.apps.word2vec import Word2Vec
 
-Learner = Word2Vec | MatrixFactorization
+Learner = Word2Vec | MatrixFactorization | KnowledgeGraph
 
 TASKS: dict[str, tuple[Callable[[], Learner], int]] = {  # name: task, epochs
     "word2vec": (lambda: Word2Vec(king_james(verses=10_000), width=32, window=3), 4),
     "plain": (lambda: MatrixFactorization(made(4_000, 800, 200_000, 8), "plain"), 6),
     "word2vec-large": (lambda: Word2Vec(king_james(), window=3), 3),
     "plain-large": (lambda: MatrixFactorization(made(), "plain"), 6),
+    "dsgd-large": (lambda: MatrixFactorization(made(), "dsgd"), 6),
+    "complex": (lambda: KnowledgeGraph(wordnet_verbs()), 16),
 }
 WITHOUT = ("sync", "sampling", "first-sum")
 
@@ -55,6 +59,7 @@ PLACES = (
     Place(2, 1, "intent"),
     Place(4, 1, "intent"),
     Place(4, 1, "classic"),
+    Place(4, 1, "auto"),
 )
 
 

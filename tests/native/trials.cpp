@@ -169,6 +169,21 @@ void check_waits_for_effects_to_end() {
     REQUIRE(cluster.run(60, clock) < 0.15);
 }
 
+// A plain difference is found there and back; a small one needs the way there again.
+void check_a_plain_difference() {
+    for (const double faster : {1.2, 2.0}) {
+        Cluster cluster(2);
+        double again = 0; // seconds
+        for (bool has_stopped = false; !has_stopped || !cluster.agrees();) {
+            cluster.run(0.001, 0.002, 0.002 / faster);
+            const bool acts = cluster.nodes[0]->trials.acts();
+            again += has_stopped && acts ? 0.001 : 0;
+            has_stopped |= !acts;
+        }
+        REQUIRE((again < 0.025) == (faster > 1.5)); // while nodes are asked they act as before
+    }
+}
+
 // The mean decides, of those whose clocks move; and which of them leads does not matter.
 void check_different_nodes() {
     for (const bool most_gain : {false, true}) {
@@ -214,9 +229,9 @@ void check_leaders_go() {
 } // namespace
 
 int main(int count, char **arguments) {
-    void (*const checks[])() = {check_found_by_any,    check_what_one_node_does,
-                                check_all_try_at_once, check_waits_for_effects_to_end,
-                                check_different_nodes, check_leaders_go};
+    void (*const checks[])() = {
+        check_found_by_any,    check_what_one_node_does, check_all_try_at_once,   check_waits_for_effects_to_end,
+        check_different_nodes, check_leaders_go,         check_a_plain_difference};
     Seeds(count, arguments).for_each([&](uint64_t seed) {
         delay = 0.0001 * double(1 + Chance(seed).draw(40));
         checks[seed % std::size(checks)]();

@@ -14,6 +14,7 @@ constexpr int fewest_blocks = 2, most_blocks = 10; // of a step
 constexpr double still_faster = 1.05; // so many times as fast as the block before: a step goes on
 constexpr double shortest_kept = 8, longest_kept = 64; // times of a trial
 constexpr double clearly = 1.03; // so many times as fast is a reason to change
+constexpr double plainly = 1.5; // so many times as fast is found without a way back
 constexpr double most_at_one = 4; // a node counts as if it were at most so many times as fast
 constexpr double shortest_pause = 0.2, pause = 20; // seconds without an advance, and times of a clock's usual length
 constexpr double longest_pause = 10; // seconds; then a node leads no longer
@@ -101,6 +102,8 @@ void IntentTrials::go_on(double now) {
     const bool gets_faster = last_[1].rate() > still_faster * last_[0].rate();
     if (blocks_ >= fewest_blocks && (!gets_faster || blocks_ == most_blocks)) {
         begin_step(now, step_ + 1, acts_ == pays_ ? !pays_ : pays_);
+        const double faster = found();
+        if (faster > plainly || (faster > 0 && faster * plainly < 1)) step_ = steps;
         if (step_ == steps) return ask(now);
     }
     tell_all({TrialNote::What::step, trial_, uint16_t(step_), acts_});

@@ -44,7 +44,9 @@ public:
         ~Port() = default;
     };
 
-    static constexpr int steps = 3; // there, back, and there again, so that a speed that only falls favours neither
+    // There, back, and there again, so that a speed that only falls favours neither. The last one is left out where the
+    // difference is plain.
+    static constexpr int steps = 3;
     static constexpr double most_told = 64; // as a number of a TrialNote
 
     IntentTrials(NodeId self, std::vector<NodeId> members, Port &port)
