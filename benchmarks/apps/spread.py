@@ -1,9 +1,10 @@
 """What replicas cost in quality: each training several times, from other first values, in other orders.
 
-`python -m benchmarks.apps.spread` trains tasks, by default word vectors and the plain factorization, on one node, on two
-with intents, and on four with intents, with classic management and with nodes that choose; `--without` takes away one of the things that keep the quality, to see what it is good for, and `--compression`
-has deltas compressed. Bytes are those of the loopback: of all programs, unless this one has a network of its own
-(`unshare --net sh -c 'ip link set lo up && ...'`).
+`python -m benchmarks.apps.spread` trains tasks, by default word vectors and the plain factorization, on one node, on
+two with intents, and on four with intents, with classic management and with nodes that choose; `--without` takes one
+of the things away that keep the quality, to see what it is good for, and `--compression` has deltas compressed. Bytes
+are those of the loopback: of all programs, unless this one has a network of its own (`unshare --net sh -c 'ip link set
+lo up && ...'`).
 """
 
 from __future__ import annotations
