@@ -169,7 +169,7 @@ void check_waits_for_effects_to_end() {
     REQUIRE(cluster.run(60, clock) < 0.15);
 }
 
-// A plain difference is found there and back; a small one needs the way there again.
+// A plain difference is found in two steps; a small one needs the third.
 void check_a_plain_difference() {
     for (const double faster : {1.2, 2.0}) {
         Cluster cluster(2);

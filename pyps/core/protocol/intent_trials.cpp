@@ -14,7 +14,7 @@ constexpr int fewest_blocks = 2, most_blocks = 10; // of a step
 constexpr double still_faster = 1.05; // so many times as fast as the block before: a step goes on
 constexpr double shortest_kept = 8, longest_kept = 64; // times of a trial
 constexpr double clearly = 1.03; // so many times as fast is a reason to change
-constexpr double plainly = 1.5; // so many times as fast is found without a way back
+constexpr double plainly = 1.5; // so many times as fast is found without the last step
 constexpr double most_at_one = 4; // a node counts as if it were at most so many times as fast
 constexpr double shortest_pause = 0.2, pause = 20; // seconds without an advance, and times of a clock's usual length
 constexpr double longest_pause = 10; // seconds; then a node leads no longer
