@@ -25,8 +25,8 @@ namespace {
 
 Met run(uint64_t seed) {
     Chance chance(seed);
-    auto count = NodeId(2 + chance.draw(4));
-    auto on_loss = chance.draw(8) ? OnLoss::go_on : OnLoss::fail;
+    const auto on_loss = chance.draw(8) ? OnLoss::go_on : OnLoss::fail;
+    const auto count = NodeId(2 + chance.draw(on_loss == OnLoss::fail && chance.draw(2) ? 20 : 4));
     World world(seed * 7919, count, on_loss, on_loss == OnLoss::go_on ? NodeId(chance.draw(3)) : NodeId(0));
     for (uint64_t disturbances = 1 + world.draw(4); disturbances > 0; disturbances--) disturb(world);
     world.run_until(60.0);

@@ -89,6 +89,18 @@ def test_new_calls_fail_at_once_also_on_local_keys() -> None:
 
 
 @pytest.mark.slow
+def test_nodes_that_have_ended_by_a_loss_use_no_processor() -> None:
+    with cluster(3) as nodes:
+        nodes.nodes[2].send_signal(signal.SIGKILL)
+        for actor in nodes.nodes[:2]:
+            wait_until_lost(actor)
+        time.sleep(0.3)
+        before = nodes.nodes[0].do("time.process_time()")["value"]
+        time.sleep(1.0)
+        assert nodes.nodes[0].do("time.process_time()")["value"] - before < 0.05
+
+
+@pytest.mark.slow
 def test_a_killed_node_is_known_at_once_over_ipv6() -> None:
     with cluster(2, endpoint="tcp://[::1]:*", on_loss="continue") as nodes:
         nodes.nodes[1].send_signal(signal.SIGKILL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from benchmarks.simulate.losses import lose
@@ -32,3 +34,10 @@ def test_a_silent_node_is_lost_in_time() -> None:
 def test_a_loss_is_the_same_again() -> None:
     assert lose(10).messages == lose(10).messages
     assert lose(10).seconds == lose(10).seconds
+
+
+@native
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_messages_grow_as_nodes_times_their_logarithm(goes_on: bool) -> None:
+    sent = {nodes: lose(nodes, goes_on=goes_on).messages for nodes in (32, 256)}
+    assert all(messages < 3 * nodes * math.log2(nodes) for nodes, messages in sent.items())

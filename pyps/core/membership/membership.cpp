@@ -84,9 +84,10 @@ void Membership::miss(NodeId node, Evidence evidence, double now) {
     if (on_loss_ == OnLoss::fail) {
         // First, so that it learns the reason before the list of missing nodes.
         if (evidence == Evidence::broken) port_.tell(node, Lost{node, evidence});
-        end(node, evidence, self_);
+        end_all(node, evidence, self_, now);
+        return;
     }
-    on_loss_ == OnLoss::fail ? tell_all() : tell_first();
+    tell_first();
     retry_ = now + patience_;
     consider(now);
 }
@@ -99,6 +100,15 @@ void Membership::end(NodeId node, Evidence evidence, NodeId by) {
     peers_[node].evidence = evidence;
     if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // so that answers to other nodes say so
     port_.end(node, evidence, by);
+}
+
+// With OnLoss::fail. The first members tell all others. If none of them is heard of, this one does so after `patience`.
+void Membership::end_all(NodeId node, Evidence evidence, NodeId by, double now) {
+    end(node, evidence, by);
+    if (has(first_members(), self_)) return tell_all();
+    tell_first();
+    retry_ = now + patience_;
+    awaits_news_ = true;
 }
 
 void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, double now) {
@@ -119,17 +129,16 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
         peer.gone = true;
         miss(from, Evidence::failed, now);
     }
+    if (on_loss_ == OnLoss::fail && !message.missing.empty()) {
+        if (!ended_) end_all(message.missing[0], Evidence::told, from, now);
+        if (has(first_members(), from)) awaits_news_ = false;
+        return;
+    }
     if (ended_) {
         if (!has(message.missing, from)) port_.tell(from, alive());
         return;
     }
-    if (on_loss_ == OnLoss::fail) {
-        for (NodeId node : message.missing) {
-            end(node, Evidence::told, from);
-            tell_all();
-        }
-        return;
-    }
+    if (on_loss_ == OnLoss::fail) return;
     if (epoch < epoch_) {
         port_.tell(from, vote(Vote::Phase::decided, {}));
     } else if (epoch > epoch_) { // the other one answers with the decision that this node has not heard of
@@ -199,6 +208,10 @@ bool Membership::is_unsettled() const {
 }
 
 void Membership::tick(double now) {
+    if (awaits_news_ && now >= retry_) {
+        awaits_news_ = false;
+        tell_all();
+    }
     if (joins_ && !ended_ && now >= retry_) {
         retry_ = now + patience_ / 4;
         ask_to_join();
@@ -229,7 +242,7 @@ void Membership::tick(double now) {
 }
 
 double Membership::due() const {
-    double due = never;
+    double due = awaits_news_ ? retry_ : never;
     for (const Peer &peer : peers_) {
         if (peer.doubted) due = std::min(due, peer.since + patience_);
         if (peer.broken) due = std::min(due, peer.broken_at + patience_);
@@ -250,22 +263,25 @@ std::vector<NodeId> Membership::members() const {
 Alive Membership::alive() const {
     Alive message;
     for (NodeId node = 0; node < peers_.size(); node++)
-        if (peers_[node].missing && peers_[node].member) message.missing.push_back(node);
+        if (peers_[node].missing && (peers_[node].member || on_loss_ == OnLoss::fail)) message.missing.push_back(node);
     return message;
 }
 
-// Who proposes the next epoch is among the first members, unless so many are lost that all are told after `patience`.
-// So the messages of all nodes about a loss grow as n log n.
+// So many that hardly all of them are lost at once, and so few that the messages of all nodes about a loss grow as
+// n log n.
+std::vector<NodeId> Membership::first_members() const {
+    std::vector<NodeId> nodes = members();
+    size_t count = 1;
+    for (size_t rest = nodes.size(); rest > 0; rest /= 2) count++;
+    nodes.resize(std::min(nodes.size(), count));
+    return nodes;
+}
+
+// Who proposes the next epoch is among them, unless so many are lost that all are told after `patience`.
 void Membership::tell_first() {
-    const std::vector<NodeId> all = members();
     const Alive message = alive();
-    size_t left = 1;
-    for (size_t rest = all.size(); rest > 0; rest /= 2) left++;
-    for (NodeId node : all) {
-        if (node == self_) continue;
-        if (left-- == 0) return;
-        port_.tell(node, message);
-    }
+    for (NodeId node : first_members())
+        if (node != self_) port_.tell(node, message);
 }
 
 void Membership::tell_all() {

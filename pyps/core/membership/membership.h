@@ -9,8 +9,9 @@
 // `patience`, messages may be lost, and what the two nodes know about keys may differ for good. Then each node treats
 // the other as missing, as if the link between them were cut.
 //
-// With OnLoss::fail the first missing node ends the cluster: all nodes are told. With OnLoss::go_on the members agree
-// on an epoch without the missing ones, one epoch after another, by Paxos among the members of the last one:
+// With OnLoss::fail the first missing node ends the cluster: the first members are told, which tell all others. With
+// OnLoss::go_on the members agree on an epoch without the missing ones, one epoch after another, by Paxos among the
+// members of the last one:
 // - A node may go on with a set of members that are all linked to it and to each other, if all other members are known
 //   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest. Any
 //   two such sets that could both be alive have a node in common.
@@ -113,6 +114,7 @@ private:
 
     void miss(NodeId node, Evidence evidence, double now);
     void end(NodeId node, Evidence evidence, NodeId by);
+    void end_all(NodeId node, Evidence evidence, NodeId by, double now);
     void consider(double now);
     std::vector<NodeId> members() const;
     std::vector<NodeId> survivors() const;
@@ -131,6 +133,7 @@ private:
     void decide(uint32_t epoch, const std::vector<NodeId> &members, double now);
     Vote vote(Vote::Phase phase, Ballot ballot) const;
     Alive alive() const;
+    std::vector<NodeId> first_members() const;
     void tell_first();
     void tell_all();
 
@@ -145,6 +148,7 @@ private:
     uint32_t epoch_ = 0;
     double changed_ = 0; // when this node last learned something new about the members
     double retry_ = 0; // when to repeat what was told to the others
+    bool awaits_news_ = false; // with OnLoss::fail: it has ended, and none of the first members has said that it has
 
     // The voting about the next epoch.
     Ballot promised_, accepted_;

@@ -1,6 +1,8 @@
 // One disturbance, and who must go on.
 #pragma once
 
+#include <cmath>
+
 #include "disturbances.h"
 #include "port.h"
 #include "world.h"
@@ -16,6 +18,41 @@ inline void check_broken_connection(NodeId count, NodeId a, NodeId b, bool both,
     world.check_end();
     REQUIRE(world.alive() == (on_loss == OnLoss::fail ? 0 : count - 1));
     if (on_loss == OnLoss::go_on) REQUIRE(world.nodes[a]->ended != world.nodes[b]->ended);
+}
+
+// With OnLoss::fail all end at once. They tell the first ones, which tell all, and then they are silent.
+inline void check_few_messages(NodeId count, void (*lose)(World &)) {
+    World world(count, count, OnLoss::fail);
+    world.run_until(1.0);
+    world.told = 0;
+    lose(world);
+    world.run_until(3.0);
+    REQUIRE(world.alive() == 0);
+    REQUIRE(world.told < 3 * count * (2 + long(std::log2(count))));
+    world.told = 0;
+    world.run_until(60.0);
+    REQUIRE(world.told == 0);
+}
+
+// Those that are to tell all others cannot, but others will not wait for them.
+inline void check_first_stopped(NodeId count, NodeId first) {
+    World world(count, count, OnLoss::fail);
+    world.run_until(1.0);
+    for (NodeId node = 0; node < first; node++) stop(world, node, 1.9);
+    break_connection(world, NodeId(count - 2), NodeId(count - 1));
+    world.run_until(2.8);
+    REQUIRE(world.alive() == first);
+    world.run_until(5.0);
+    REQUIRE(world.alive() == 0);
+}
+
+inline void check_all_end() {
+    for (NodeId count : {40, 80}) {
+        check_few_messages(count, [](World &world) { kill(world, NodeId(world.count - 1)); });
+        check_few_messages(count, [](World &world) { break_connection(world, 20, 30); });
+        check_few_messages(count, [](World &world) { world.nodes[30]->membership.give_up(); });
+    }
+    check_first_stopped(40, 8);
 }
 
 inline void check_killed(NodeId count, NodeId victim) {
@@ -92,6 +129,7 @@ inline void check_plain_losses() {
         for (uint64_t side = 1; side + 1 < uint64_t(1) << count; side++) check_split(count, side);
     }
     check_stopped_briefly();
+    check_all_end();
 }
 
 } // namespace ps::members

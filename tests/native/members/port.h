@@ -21,6 +21,7 @@ public:
     }
 
     void tell(NodeId node, const Alive &message) override {
+        world_.told++;
         uint32_t epoch = self().membership.epoch();
         send(world_, self_, node, [this, node, message, epoch] {
             world_.nodes[node]->membership.receive(self_, epoch, message, world_.now);

@@ -77,6 +77,7 @@ struct World : Chance, Events {
     std::vector<std::pair<NodeId, NodeId>> broken; // connections
     std::map<uint32_t, std::map<std::vector<NodeId>, std::vector<NodeId>>> epochs; // members, for whom it is in force
     Met met;
+    long told = 0; // messages about who is missing
 
     World(uint64_t seed, NodeId at_first, OnLoss on_loss, NodeId joining = 0)
         : Chance(seed), count(NodeId(at_first + joining)), on_loss(on_loss), next_to_join(at_first) {
