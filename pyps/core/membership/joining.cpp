@@ -45,7 +45,7 @@ NodeId Membership::joining() const {
     return no_node;
 }
 
-// A node is a member from now on.
+// A node is a member from now on. If its link broke before, nobody minded.
 void Membership::welcome(NodeId node, double now) {
     Peer &peer = peers_[node];
     peer.member = peer.was_member = true;

@@ -146,7 +146,7 @@ void Membership::decide(uint32_t epoch, const std::vector<NodeId> &members, doub
         Peer &peer = peers_[node];
         peer.missed.clear();
         peer.joins = false;
-        if (!peer.member && has(members, node)) welcome(node, now);
+        if ((!peer.member || joins_) && has(members, node)) welcome(node, now);
         if (!peer.member || has(members, node)) continue;
         if (!peer.missing) peer.evidence = Evidence::told;
         peer.member = peer.doubted = peer.broken = false;

@@ -20,6 +20,16 @@ inline void check_broken_connection(NodeId count, NodeId a, NodeId b, bool both,
     if (on_loss == OnLoss::go_on) REQUIRE(world.nodes[a]->ended != world.nodes[b]->ended);
 }
 
+// The only member is killed when it has let another one in, which may hear of that later than of the kill.
+inline void check_killed_after_a_join(uint64_t seed) {
+    World world(seed, 1, OnLoss::go_on, 1);
+    start_to_join(world);
+    while (world.epochs.empty()) world.run_until(world.now + 0.01);
+    kill(world, 0);
+    world.run_until(world.now + 10.0);
+    world.check_end();
+}
+
 // With OnLoss::fail all end at once. They tell the first ones, which tell all, and then they are silent.
 inline void check_few_messages(NodeId count, void (*lose)(World &)) {
     World world(count, count, OnLoss::fail);
@@ -130,6 +140,7 @@ inline void check_plain_losses() {
     }
     check_stopped_briefly();
     check_all_end();
+    for (uint64_t seed = 0; seed < 500; seed++) check_killed_after_a_join(seed);
 }
 
 } // namespace ps::members
