@@ -147,6 +147,19 @@ def test_a_node_that_is_killed_before_it_is_let_in_stops_nobody() -> None:
         assert totals(nodes.nodes[1]) == [21]
 
 
+def test_a_stopped_node_does_not_go_on_beside_one_that_was_let_in_meanwhile() -> None:
+    """When it runs again, the only other node of which it knows has ended."""
+    with cluster(2) as nodes:
+        first, second = nodes.nodes
+        second.stop()
+        wait_for_members([first], [0])
+        joined = nodes.join()
+        first.send_signal(signal.SIGKILL)
+        wait_for_members([joined], [2])
+        second.send_signal(signal.SIGCONT)
+        wait_until(lambda: "too few" in second.do("pull([0])").get("text", ""))
+
+
 def test_attached_processes_and_barriers_know_of_a_node_that_joins() -> None:
     with cluster(2) as nodes:
         attached = nodes.attach(0)

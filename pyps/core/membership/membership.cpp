@@ -15,6 +15,7 @@ void Membership::linked(NodeId node) {
     peer.linked = true;
     peer.doubted = false;
     if (peer.was_member && !joins_) port_.tell(node, alive()); // the answer says so if this node is no member any more
+    if (peer.out_of_touch) ask(node);
 }
 
 void Membership::unlinked(NodeId node, double now) {
@@ -71,7 +72,23 @@ void Membership::give_up() {
 }
 
 void Membership::ask() {
-    if (!ended_ && !joins_) tell_all();
+    if (ended_ || joins_) return;
+    tell_all();
+    if (on_loss_ == OnLoss::fail) return;
+    asked_++;
+    for (NodeId node : members()) {
+        if (node == self_ || peers_[node].gone) continue;
+        peers_[node].out_of_touch = true;
+        ask(node);
+    }
+}
+
+// By a proposal for the present epoch, which is answered with the one that is in force.
+void Membership::ask(NodeId node) {
+    Vote question = vote(Vote::Phase::prepare, {});
+    question.epoch = epoch_;
+    question.before = {asked_, self_};
+    port_.tell(node, question);
 }
 
 void Membership::miss(NodeId node, Evidence evidence, double now) {
@@ -80,6 +97,7 @@ void Membership::miss(NodeId node, Evidence evidence, double now) {
     if (ended_ || !peer.member || peer.missing) return;
     peer.missing = true;
     peer.evidence = evidence;
+    if (evidence == Evidence::silent || evidence == Evidence::broken) peer.out_of_touch = true;
     changed_ = now;
     if (on_loss_ == OnLoss::fail) {
         // First, so that it learns the reason before the list of missing nodes.
@@ -196,8 +214,11 @@ std::vector<size_t> Membership::count_conflicts(const std::vector<NodeId> &set) 
 
 bool Membership::may_go_on(const std::vector<NodeId> &set) const {
     std::vector<NodeId> all = members();
-    bool others_ended = std::all_of(all.begin(), all.end(),
-                                    [&](NodeId node) { return has(set, node) || peers_[node].gone; });
+    const bool may_have_grown = std::any_of(peers_.begin(), peers_.end(),
+                                            [](const Peer &peer) { return !peer.was_member; });
+    bool others_ended = std::all_of(all.begin(), all.end(), [&](NodeId node) {
+        return has(set, node) || (peers_[node].gone && !(may_have_grown && peers_[node].out_of_touch));
+    });
     bool half_with_lowest = 2 * set.size() == all.size() && !all.empty() && has(set, all[0]);
     return others_ended || 2 * set.size() > all.size() || half_with_lowest;
 }

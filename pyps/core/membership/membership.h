@@ -15,6 +15,9 @@
 // - A node may go on with a set of members that are all linked to it and to each other, if all other members are known
 //   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest. Any
 //   two such sets that could both be alive have a node in common.
+// - Where nodes can join, those that have ended may have gone on without this node before, and have let others in. So
+//   they count as ended only if it was in touch with them: it did not miss them for another reason before, and if it
+//   did not run for a while, they have said since that the epoch is the same.
 // - The lowest node of the set proposes it. All of the set must promise and accept; if a member has accepted another
 //   set before, that one is proposed instead. So two sides never both go on.
 // - A node that finds no such set for `patience` ends. A node that learns of a later epoch without itself ends too.
@@ -91,6 +94,7 @@ private:
         bool doubted = false;
         bool missing = false;
         bool gone = false; // its process has ended or does nothing any more
+        bool out_of_touch = false; // it may have gone on without this node
         double since = 0; // when the doubt began
         bool broken = false; // the connection for messages broke
         double broken_at = 0;
@@ -134,6 +138,7 @@ private:
     Vote vote(Vote::Phase phase, Ballot ballot) const;
     Alive alive() const;
     std::vector<NodeId> first_members() const;
+    void ask(NodeId node);
     void tell_first();
     void tell_all();
 
@@ -146,6 +151,7 @@ private:
     bool joins_; // this node is no member yet
     uint32_t introduced_ = 0; // then: the epoch of the members that it asks
     uint32_t epoch_ = 0;
+    uint32_t asked_ = 0; // how often this node has asked whether it is still a member
     double changed_ = 0; // when this node last learned something new about the members
     double retry_ = 0; // when to repeat what was told to the others
     bool awaits_news_ = false; // with OnLoss::fail: it has ended, and none of the first members has said that it has

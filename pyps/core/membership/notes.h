@@ -62,7 +62,8 @@ struct Ballot {
 // A message of Paxos about the members of an epoch.
 struct Vote {
     enum class Phase : uint16_t {
-        prepare, // asks the receiver to promise that it takes part in no ballot below this one
+        prepare, // asks the receiver to promise that it takes part in no ballot below this one; about the present
+                 // epoch: asks whether that is in force
         promise, // promises that, and names what the sender has accepted before; or names a higher ballot, to which it
                  // has promised this already
         accept, // asks the receiver to accept these members
@@ -73,7 +74,7 @@ struct Vote {
     Phase phase;
     uint32_t epoch; // the epoch that it is about
     Ballot ballot;
-    Ballot before; // in a promise: the ballot that was accepted before
+    Ballot before; // in a promise: the ballot that was accepted before; in a question and its answer: which one it is
     std::vector<NodeId> members; // in accept and decided, and in a promise with `before`
 };
 

@@ -82,11 +82,15 @@ void Membership::receive(NodeId from, const Vote &message, double now) {
     }
     if (is_unknown && message.phase != Vote::Phase::decided) return port_.tell(from, alive());
     if (message.phase == Vote::Phase::decided) {
+        Peer &peer = peers_[from];
         if (message.epoch > epoch_) decide(message.epoch, message.members, now);
+        if (message.before == Ballot{asked_, self_} && !peer.missing) peer.out_of_touch = false;
         return;
     }
     if (message.epoch <= epoch_) {
-        port_.tell(from, vote(Vote::Phase::decided, {}));
+        Vote answer = vote(Vote::Phase::decided, {});
+        if (!peers_[from].missing) answer.before = message.before;
+        port_.tell(from, answer);
         return;
     }
     if (message.epoch > epoch_ + 1) {
@@ -158,6 +162,8 @@ void Membership::decide(uint32_t epoch, const std::vector<NodeId> &members, doub
     proposal_.reset();
     changed_ = now;
     port_.begin(epoch, members);
+    for (NodeId node : members)
+        if (peers_[node].out_of_touch) ask(node);
     if (has_joined || is_unsettled()) { // some may have ended before they heard of a node that has joined
         tell_all();
         consider(now);

@@ -30,6 +30,31 @@ inline void check_killed_after_a_join(uint64_t seed) {
     world.check_end();
 }
 
+// While one of two is stopped, the other one goes on, lets a third one in, and is killed: so not all others have ended.
+inline void check_replaced_while_stopped(uint64_t seed) {
+    World world(seed, 2, OnLoss::go_on, 1);
+    stop(world, 1, 8.0);
+    world.run_until(4.0);
+    start_to_join(world);
+    world.run_until(7.0);
+    REQUIRE(world.nodes[2]->epoch == 2);
+    kill(world, 0);
+    world.run_until(20.0);
+    world.check_end();
+    REQUIRE(world.nodes[1]->ended && !world.nodes[2]->ended);
+}
+
+// But if nobody has joined, it goes on, also one that was stopped for a while before.
+inline void check_left_alone(double stopped) {
+    World world(1, 2, OnLoss::go_on, 1);
+    stop(world, 1, stopped);
+    world.run_until(4.0);
+    kill(world, 0);
+    world.run_until(20.0);
+    world.check_end();
+    REQUIRE(world.alive() == 1);
+}
+
 // With OnLoss::fail all end at once. They tell the first ones, which tell all, and then they are silent.
 inline void check_few_messages(NodeId count, void (*lose)(World &)) {
     World world(count, count, OnLoss::fail);
@@ -141,6 +166,8 @@ inline void check_plain_losses() {
     check_stopped_briefly();
     check_all_end();
     for (uint64_t seed = 0; seed < 500; seed++) check_killed_after_a_join(seed);
+    for (uint64_t seed = 0; seed < 20; seed++) check_replaced_while_stopped(seed);
+    for (double stopped : {0.0, 1.0, 1.9}) check_left_alone(stopped);
 }
 
 } // namespace ps::members
