@@ -1,12 +1,13 @@
 """Models with 10^7 to 10^8 keys on 1, 2 and 4 hosts: classic management, intents, and nodes that choose by themselves.
 
-Leaves `out/large.json` with every epoch, and `out/large-NAME.png` with the speed over the number of hosts and the
-quality over time for each of `matrix`, `graph`, `text` and `clicks`. Hosts, links and seconds are those of `network`,
-and so are the trainings of hosts that train alone.
+Leaves `out/large.json` with every epoch, and `out/large-NAME-WIDTH.png` with the speed over the number of hosts and the
+quality over time for each of `matrix`, `graph`, `text` and `clicks`, with 128 parameters of a key and, in fewer places,
+with 512. Hosts, links and seconds are those of `network`, and so are the trainings of hosts that train alone.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -25,8 +26,11 @@ TITLES = {
     "text": "word2vec, 2 x 10^7 keys",
     "clicks": "DLRM, 10^8 keys",
 }
-MANAGED = ("classic", "intent", "auto")
-PLACES = ((1, ALONE), *((hosts, how) for hosts in (2, 4) for how in (ALONE, *MANAGED)))
+PLACES = {  # hosts and management, by the parameters of a key
+    128: [(1, ALONE), *itertools.product((2, 4), (ALONE, "classic", "intent", "auto"))],
+    512: [(1, ALONE), *itertools.product((4,), (ALONE, "classic", "auto"))],
+}
+QUICK = {8: [(1, ALONE), (2, ALONE), (2, "classic")]}
 EPOCHS = 12  # with auto nodes try something in about four of them
 
 
@@ -34,27 +38,32 @@ def run(quick: bool) -> list[Row]:
     """Train each of them everywhere, for as many samples."""
     rows: list[Row] = []
     trained: list[Training] = []
-    for app in ["matrix"] if quick else TASKS:
-        of_app = [
-            trained_at(app, nodes, management, quick) for nodes, management in PLACES[: 3 if quick else None]
-        ]
-        draw(of_app, TITLES[app], LINK, PLACE / f"large-{app}.png")
-        rows += rows_of(of_app)
-        trained += of_app
+    for app, (width, places) in itertools.product(
+        ["matrix"] if quick else TASKS, (QUICK if quick else PLACES).items()
+    ):
+        alike = [trained_at(app, width, nodes, management, quick) for nodes, management in places]
+        draw(alike, title_of(app, width), LINK, PLACE / f"large-{app}-{width}.png")
+        rows += rows_of(alike, title_of(app, width))
+        trained += alike
         write(trained, PLACE / "large.json")
     return rows
 
 
-def trained_at(app: str, nodes: int, management: str, quick: bool) -> Training:
+def title_of(app: str, width: int) -> str:
+    """Return what a training is of."""
+    return f"{TITLES[app]} of {width} parameters"
+
+
+def trained_at(app: str, width: int, nodes: int, management: str, quick: bool) -> Training:
     """Train on some hosts."""
-    task = TASKS[app](samples=8192, width=8) if quick else TASKS[app]()
+    task = TASKS[app](samples=8192, width=width) if quick else TASKS[app](width=width)
     epochs = 2 if quick else EPOCHS
     seen, passed = train_on_hosts(
         task, management=management, nodes=nodes, epochs=epochs, link=LINK, layout=Rows(task), parted=True
     )
-    done = Training(app, management, nodes, f"{task.metric} (best: {task.best():.3f})", seen)
+    done = Training(f"{app}-{width}", management, nodes, f"{task.metric} (best: {task.best():.3f})", seen)
     print(
-        f"{TITLES[app]}, {nodes} hosts, {management}: {done.seconds:.2f} s an epoch; of the relay "
+        f"{title_of(app, width)}, {nodes} hosts, {management}: {done.seconds:.2f} s an epoch; of the relay "
         f"{passed.core_seconds:.1f} s",
         file=sys.stderr,
         flush=True,
@@ -62,14 +71,14 @@ def trained_at(app: str, nodes: int, management: str, quick: bool) -> Training:
     return done
 
 
-def rows_of(trained: Sequence[Training]) -> Iterator[Row]:
+def rows_of(trained: Sequence[Training], title: str) -> Iterator[Row]:
     """Return a row for each training by several hosts, beside the one by hosts that train alone."""
     for one in trained:
         if one.management == ALONE:
             continue
         alone = alone_on(one.nodes, one.app, trained)
         yield Row(
-            table=f"{NAME}: {TITLES[one.app]} over {LINK}: {one.metric}, samples a second",
+            table=f"{NAME}: {title} over {LINK}: {one.metric}, samples a second",
             what=f"{one.nodes} hosts, {one.management}: {one.quality:.3f}, {one.share_local:.1%} local, {costs(one)}",
             ours=speed(one),
             unit="/s",
