@@ -39,7 +39,9 @@ HEADERS = 52  # bytes of a packet on the hosts' links: of IP and TCP
 STREAM = 256 * PIECE  # bytes of the calibration's stream
 TRIPS = 1000
 TIMES = 5  # that each is measured
-EPOCHS = 3
+# That are trained: in the first ones nodes touch their memory for the first time, of which the model knows nothing.
+EPOCHS = {"dsgd": 12, "complex": 24, "word2vec": 6}
+FEWEST = 6  # of other applications
 CLOSE = 0.2  # how far a prediction may be off
 
 
@@ -187,7 +189,9 @@ def compare(apps: Sequence[str], nodes: Sequence[int], ways: Sequence[str]) -> I
                     found = cold.measured(task, count, 2 * LINK.delay * slowness_of(count, PROCESSORS))
                     work, costs = replace(work, cold=found.seconds), costs.times(found.calls)
                 for way in ways if count > 1 else ways[:1]:
-                    epochs, _ = train_on_hosts(task, management=way, nodes=count, epochs=EPOCHS, link=LINK)
+                    epochs, _ = train_on_hosts(
+                        task, management=way, nodes=count, epochs=EPOCHS.get(app, FEWEST), link=LINK
+                    )
                     run = Run(nodes=count, management=way, work=work, costs=costs)
                     seconds, seen, core_seconds = predicted(run, LINK, relay)
                     yield Compared(
