@@ -221,9 +221,9 @@ inline Bytes some_opened() {
 }
 
 inline Bytes some_settings() {
-    SettingsMessage message;
-    for (uint64_t left = 1 + draw(4); left > 0; left--)
-        message.changes.push_back({uint32_t(draw(12)), (1 + draw(1000)) << 16 | draw(4), double(draw(1000)) / 7});
+    SettingsMessage message{{1 + draw(1000), {}}};
+    for (uint64_t left = draw(4); left > 0; left--)
+        message.news.changes.push_back({uint32_t(draw(12)), (1 + draw(1000)) << 16 | draw(4), double(draw(1000)) / 7});
     return message.encode(header());
 }
 

@@ -13,6 +13,7 @@ import pyps
 from tests.pyps.cluster import TIMEOUT, Cluster
 
 KEYS, LENGTH, WORKERS = 12, 5, 2
+STEPS = 24
 NODES = pytest.mark.parametrize("count", [2, 4])
 
 
@@ -168,6 +169,30 @@ def test_a_change_is_in_force_on_all_nodes_after_a_barrier(count: int) -> None:
     with Cluster(count, KEYS, LENGTH, optimizer="sgd:lr=0.5", num_workers=1) as cluster:
         for seen in cluster.run(change_and_meet, workers=1, count=count):
             assert seen == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def change_meet_and_push(kv: pyps.Worker, number: int, *, count: int) -> list[list[float]]:
+    """In turns one worker changes the learning rate, then all push to all keys; return what was added, step by step."""
+    keys, seen = np.arange(count), [np.zeros(count, np.float32)]
+    for step in range(STEPS):
+        if step % count == number:
+            kv.node.tune(f"lr={step + 1}")
+        kv.barrier(TIMEOUT)
+        kv.push(keys, -np.ones((count, LENGTH), np.float32))
+        kv.barrier(TIMEOUT)
+        seen.append(kv.pull(keys)[:, 0])
+        kv.barrier(TIMEOUT)
+    added: list[list[float]] = np.diff(seen, axis=0).tolist()
+    return added
+
+
+@pytest.mark.parametrize("transport", ["tcp", "memory"])
+@NODES
+def test_a_push_after_a_barrier_does_not_overtake_a_change(count: int, transport: str) -> None:
+    options = {"slow": True, "transport": transport, "num_workers": 1}
+    with Cluster(count, KEYS, LENGTH, optimizer="sgd:lr=0.5", **options) as cluster:
+        for added in cluster.run(change_meet_and_push, workers=1, count=count):
+            assert added == [[count * (step + 1)] * count for step in range(STEPS)]
 
 
 def become(nodes: Sequence[pyps.Server], text: str) -> bool:

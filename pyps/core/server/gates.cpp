@@ -9,8 +9,8 @@
 
 namespace ps {
 
-Gates::Gates(Segment &segment, Send send)
-    : segment_(segment), header_(header_from(segment)), send_(std::move(send)),
+Gates::Gates(Segment &segment, Tuning &tuning, Send send)
+    : segment_(segment), tuning_(tuning), header_(header_from(segment)), send_(std::move(send)),
       workers_(*this, Barriers::workers, segment.header().worker_rounds),
       nodes_(*this, Barriers::nodes, segment.header().node_rounds),
       leave_(*this, Barriers::leave, segment.header().leave_rounds), met_(segment.header().places) {}
@@ -27,8 +27,10 @@ void Gates::Entrance::send(NodeId to, const Opened &message) {
     gates.send_(to, OpenedMessage{barrier, message}.encode(gates.header_));
 }
 
+// It looks first, as settings may have come since, of which others do not know: then the host has not arrived any more.
 void Gates::receive(NodeId from, const AttendMessage &message) {
     Entrance &at = entrance(message.barrier);
+    look(at);
     at.gate.receive(from, message.attend);
     look(at);
 }
@@ -50,6 +52,7 @@ void Gates::leave() {
 
 void Gates::lose(NodeId node) {
     for (Entrance *at : {&workers_, &nodes_, &leave_}) {
+        look(*at);
         at->gate.lose(node);
         look(*at);
     }
@@ -61,7 +64,7 @@ void Gates::join(NodeId node) {
 }
 
 bool Gates::is_anybody_waiting() const {
-    return workers_.gate.is_called() || nodes_.gate.is_called() || leave_.gate.is_called();
+    return workers_.gate.is_called() || nodes_.gate.is_called() || leave_.gate.is_called() || !tuning_.are_known();
 }
 
 void Gates::look() {
@@ -70,6 +73,7 @@ void Gates::look() {
         last_reclaim_ = monotonic_seconds();
     }
     if (is_anybody_waiting() && monotonic_seconds() - last_repeat_ >= repeat_after) {
+        tuning_.repeat();
         for (Entrance *at : {&workers_, &nodes_, &leave_}) at->gate.repeat();
         last_repeat_ = monotonic_seconds();
     }
@@ -77,8 +81,16 @@ void Gates::look() {
     for (Entrance *at : {&workers_, &nodes_, &leave_}) look(*at);
 }
 
-// How this node stands at the next round. A node without workers says so only when workers of other nodes wait.
-Attendance Gates::attendance(const Entrance &at) const {
+// How this node stands at the next round. What workers have changed before they arrived is told first, and nobody has
+// arrived before it is known.
+Attendance Gates::attendance(const Entrance &at) {
+    const Attendance found = arrivals(at);
+    tuning_.look();
+    return tuning_.are_known() || at.barrier == Barriers::leave ? found : Attendance::away;
+}
+
+// A node without workers says so only when workers of other nodes wait.
+Attendance Gates::arrivals(const Entrance &at) const {
     const Header &header = segment_.header();
     uint64_t here = arrived | uint32_t(at.gate.rounds() + 1);
     if (at.barrier != Barriers::workers) {

@@ -1,10 +1,12 @@
 // The barriers across nodes, on a node's server. It looks in shared memory which workers of this node have come, tells
-// the other nodes through a Gate for each barrier, and releases the waiting workers. Belongs to the server's thread.
+// the other nodes through a Gate for each barrier, when they know the settings that were changed here before, and
+// releases the waiting workers. Belongs to the server's thread.
 #pragma once
 
 #include <functional>
 
 #include "segment/segment.h"
+#include "server/tuning.h"
 #include "wire/barriers.h"
 
 namespace ps {
@@ -13,7 +15,7 @@ class Gates {
 public:
     using Send = std::function<void(NodeId to, Bytes message)>;
 
-    Gates(Segment &segment, Send send);
+    Gates(Segment &segment, Tuning &tuning, Send send);
 
     void look(); // call it when the doorbell rang, and now and then while a worker waits
     void receive(NodeId from, const AttendMessage &message);
@@ -21,7 +23,7 @@ public:
     void meet(NodeId node); // the node has begun to work
     void lose(NodeId node); // from now on nothing waits for the node
     void join(NodeId node);
-    bool is_anybody_waiting() const; // if so, look for killed workers every `look_again_after` seconds
+    bool is_anybody_waiting() const; // if so, look every `look_again_after` seconds
 
     static constexpr double look_again_after = 0.05, repeat_after = 1.0;
 
@@ -41,11 +43,13 @@ private:
         return barrier == Barriers::workers ? workers_ : barrier == Barriers::nodes ? nodes_ : leave_;
     }
     void look(Entrance &at);
-    Attendance attendance(const Entrance &at) const;
+    Attendance attendance(const Entrance &at);
+    Attendance arrivals(const Entrance &at) const;
     bool let_go(Entrance &at);
     void leave();
 
     Segment &segment_;
+    Tuning &tuning_;
     const FrameHeader header_;
     Send send_;
     Entrance workers_, nodes_, leave_;

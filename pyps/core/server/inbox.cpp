@@ -76,6 +76,7 @@ void Inbox::take_opened(const Message &message) {
 void Inbox::take_settings(const Message &message) {
     require_other_node(message.sender, NodeId(to_.segment.header().node));
     to_.tuning.receive(message.header.from, SettingsMessage::decode(message.header, message.reader, shape_));
+    to_.gates.look();
 }
 
 void Inbox::take_board(const Message &message) {

@@ -39,11 +39,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
       channels_(*segment_, slabs, *transport_, trace),
       tuning_(*segment_, [this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); }),
       tables_(tables),
-      gates_(*segment_,
-             [this](NodeId to, Bytes message) {
-                 tuning_.look(); // so that others know of a change before the barrier that came after it is over
-                 transport_->send(to, std::move(message));
-             }),
+      gates_(*segment_, tuning_, [this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); }),
       farewells_(*segment_, *transport_, gates_, tuning_, tables_),
       inbox_(Receivers{*segment_, *transport_, channels_, gates_, farewells_, tuning_, tables_, vigil_}) {
     std::string library = transport_->library();

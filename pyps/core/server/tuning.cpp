@@ -24,15 +24,15 @@ void Tuning::look() {
 
 void Tuning::receive(NodeId from, const SettingsMessage &message) {
     const Settings &settings = segment_.rule().settings;
-    for (const SettingChange &change : message.changes) {
+    for (const SettingChange &change : message.news.changes) {
         if (change.index >= settings.size()) throw Malformed("there is no setting " + std::to_string(change.index));
         if (!settings[change.index].takes(change.value)) throw Malformed("a setting is outside of its limits");
     }
     look();
-    agreed_.receive(from, message.changes);
+    agreed_.receive(from, message.news);
 }
 
-void Tuning::send(NodeId to, const SettingChanges &changes) { send_(to, SettingsMessage{changes}.encode(header_)); }
+void Tuning::send(NodeId to, const SettingNews &news) { send_(to, SettingsMessage{news}.encode(header_)); }
 
 void Tuning::adopt(const SettingChange &change) { segment_.header().settings[change.index].store(change.value); }
 

@@ -17,12 +17,14 @@ public:
     Tuning(Segment &segment, Send send);
 
     void look(); // call it when the doorbell rang, and before this node tells others that it has come to a barrier
+    bool are_known() const { return agreed_.are_known(); } // whether it may come to one
+    void repeat() { agreed_.repeat(); }
     void receive(NodeId from, const SettingsMessage &message); // throws Malformed
     void lose(NodeId node) { agreed_.lose(node); }
     void join(NodeId node) { agreed_.join(node); }
 
 private:
-    void send(NodeId to, const SettingChanges &changes) override;
+    void send(NodeId to, const SettingNews &news) override;
     void adopt(const SettingChange &change) override;
 
     Segment &segment_;

@@ -5,8 +5,9 @@
 namespace ps {
 
 std::vector<char> SettingsMessage::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, changes.size()));
-    for (const SettingChange &change : changes) {
+    FrameWriter writer(head(header, kind, news.changes.size()));
+    writer.put(news.serial);
+    for (const SettingChange &change : news.changes) {
         writer.put(change.index);
         writer.zeros(4);
         writer.put(change.version);
@@ -17,9 +18,10 @@ std::vector<char> SettingsMessage::encode(FrameHeader header) const {
 
 SettingsMessage SettingsMessage::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     constexpr uint64_t bytes = 24; // of one
-    if (header.count == 0) throw Malformed("it has no settings");
-    if (reader.left() / bytes < header.count) throw Malformed("it has fewer settings than it counts");
     SettingsMessage message;
+    message.news.serial = reader.get<uint64_t>();
+    if (message.news.serial == 0) throw Malformed("serials of messages about settings begin with 1");
+    if (reader.left() / bytes < header.count) throw Malformed("it has fewer settings than it counts");
     for (uint32_t i = 0; i < header.count; i++) {
         SettingChange change{};
         change.index = reader.get<uint32_t>();
@@ -28,7 +30,7 @@ SettingsMessage SettingsMessage::decode(const FrameHeader &header, FrameReader &
         change.value = reader.get<double>();
         if (change.version >> 16 == 0) throw Malformed("a setting was never changed");
         checked(NodeId(change.version & 0xffff), shape);
-        message.changes.push_back(change);
+        message.news.changes.push_back(change);
     }
     reader.require_end();
     return message;

@@ -1,4 +1,4 @@
-// The message about changed settings of the rule for pushes.
+// The message about changed settings of the rule for pushes, and its answer.
 #pragma once
 
 #include "frame.h"
@@ -9,7 +9,7 @@ namespace ps {
 
 struct SettingsMessage {
     static constexpr Kind kind = Kind::settings;
-    SettingChanges changes;
+    SettingNews news;
 
     std::vector<char> encode(FrameHeader header) const;
     // Does not check the settings themselves: the receiver does, which knows the rule.
