@@ -39,12 +39,12 @@ public:
             told_.push_back(trials.acts());
             told_.pop_front();
         }
-        trials.observe(now, clocks, told_ahead_);
+        trials.observe(now, clocks, told_ahead_, barriers);
     }
     bool has_effect() const { return told_.front(); } // of what it told some clocks ago
 
     IntentTrials trials;
-    uint64_t clocks = 0, acted = 0, all = 0;
+    uint64_t clocks = 0, acted = 0, all = 0, barriers = 0;
 
 private:
     void tell(NodeId to, const TrialNote &note) override;
@@ -67,19 +67,28 @@ public:
     // Returns the part of the clocks that advanced while intents were acted on.
     double run(double seconds, const Clock &clock) {
         for (auto &node : nodes) node->acted = node->all = 0;
-        for (double end = now + seconds; now < end;) {
-            now += 0.001; // a round
-            deliver();
-            double acting = 0;
-            for (auto &node : nodes) acting += node->has_effect() / double(nodes.size());
-            for (NodeId i = 0; i < nodes.size(); i++) nodes[i]->go_on(now, 0.001, clock(i, acting));
-        }
-        uint64_t acted = 0, all = 0;
-        for (auto &node : nodes) acted += node->acted, all += node->all;
-        return double(acted) / double(all);
+        for (double end = now + seconds; now < end;) round(clock);
+        return part();
     }
     double run(double seconds, double with, double without) { // of all nodes
         return run(seconds, [=](NodeId, double acting) { return acting * with + (1 - acting) * without; });
+    }
+    // So many times so many clocks of each node, a barrier, and a pause of so many seconds. Returns what run() does.
+    double train(int epochs, uint64_t clocks, double pause, double with, double without) {
+        for (auto &node : nodes) node->acted = node->all = 0;
+        for (uint64_t until = clocks; epochs > 0; epochs--, until += clocks) {
+            const Clock clock = [&](NodeId node, double acting) {
+                return nodes[node]->all >= until ? 1e9 : acting * with + (1 - acting) * without;
+            };
+            for (bool any = true; any;) {
+                round(clock);
+                any = false;
+                for (auto &node : nodes) any |= node->all < until;
+            }
+            for (auto &node : nodes) node->barriers++;
+            for (double end = now + pause; now < end;) round(clock);
+        }
+        return part();
     }
     void send(const Message &message) { on_their_way.push_back(message); }
     bool agrees() const {
@@ -94,6 +103,18 @@ public:
     uint64_t messages = 0;
 
 private:
+    void round(const Clock &clock) {
+        now += 0.001;
+        deliver();
+        double acting = 0;
+        for (auto &node : nodes) acting += node->has_effect() / double(nodes.size());
+        for (NodeId i = 0; i < nodes.size(); i++) nodes[i]->go_on(now, 0.001, clock(i, acting));
+    }
+    double part() const {
+        uint64_t acted = 0, all = 0;
+        for (auto &node : nodes) acted += node->acted, all += node->all;
+        return double(acted) / double(all);
+    }
     void deliver() {
         for (; !on_their_way.empty() && on_their_way.front().at <= now; on_their_way.pop_front(), messages++) {
             const Message message = on_their_way.front();
@@ -198,6 +219,23 @@ void check_different_nodes() {
     }
 }
 
+// Blocks of ten clocks have the pause after an epoch or not; some pauses are longer than twenty clocks without intents
+// and not so long with them.
+void check_programs_that_evaluate(Chance &chance) {
+    const uint64_t clocks = 5 + chance.draw(36);
+    const double pause = 0.01 * double(5 + chance.draw(46));
+    Cluster cluster(4);
+    cluster.train(100, clocks, pause, 0.02, 0.015);
+    REQUIRE(cluster.train(200, clocks, pause, 0.02, 0.015) < 0.15);
+}
+
+void check_programs_that_become_slower() {
+    Cluster slower(2); // all meet after each clock; during a trial these begin to take longer, as if all were pauses
+    slower.train(20, 1, 0, 0.01, 0.01);
+    slower.train(200, 1, 0, 0.03, 0.03);
+    REQUIRE(slower.agrees());
+}
+
 // The node that leads goes, and then the workers of all but one: the others go on.
 void check_leaders_go() {
     Cluster cluster(3);
@@ -230,11 +268,13 @@ void check_leaders_go() {
 
 int main(int count, char **arguments) {
     void (*const checks[])() = {
-        check_found_by_any,    check_what_one_node_does, check_all_try_at_once,   check_waits_for_effects_to_end,
-        check_different_nodes, check_leaders_go,         check_a_plain_difference};
+        check_found_by_any,    check_what_one_node_does, check_all_try_at_once,    check_waits_for_effects_to_end,
+        check_different_nodes, check_leaders_go,         check_a_plain_difference, check_programs_that_become_slower};
     Seeds(count, arguments).for_each([&](uint64_t seed) {
-        delay = 0.0001 * double(1 + Chance(seed).draw(40));
-        checks[seed % std::size(checks)]();
+        Chance chance(seed);
+        delay = 0.0001 * double(1 + chance.draw(40));
+        const size_t number = seed % (std::size(checks) + 1);
+        number < std::size(checks) ? checks[number]() : check_programs_that_evaluate(chance);
     });
     std::printf("ok\n");
 }

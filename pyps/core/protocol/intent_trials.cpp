@@ -17,13 +17,14 @@ constexpr double clearly = 1.03; // so many times as fast is a reason to change
 constexpr double plainly = 1.5; // so many times as fast is found without the last step
 constexpr double most_at_one = 4; // a node counts as if it were at most so many times as fast
 constexpr double shortest_pause = 0.2, pause = 20; // seconds without an advance, and times of a clock's usual length
+constexpr double pause_of_barrier = 2; // times of that, where workers came to a barrier meanwhile
 constexpr double longest_pause = 10; // seconds; then a node leads no longer
 constexpr double longest_silence = 3 * longest_pause; // of the node that leads; then it does so no longer
 constexpr double longest_answer = 1; // seconds for all nodes to answer
 static_assert(longest_kept <= IntentTrials::most_told && most_at_one <= IntentTrials::most_told);
 } // namespace
 
-void IntentTrials::observe(double now, uint64_t clocks, uint64_t told_ahead) {
+void IntentTrials::observe(double now, uint64_t clocks, uint64_t told_ahead, uint64_t barriers) {
     if (clocks < clocks_ || since_ < 0) { // a worker has left
         clocks_ = clocks;
         since_ = now;
@@ -37,10 +38,12 @@ void IntentTrials::observe(double now, uint64_t clocks, uint64_t told_ahead) {
     if (leads() && advanced == 0 && passed > longest_pause) return end(now, pays_, 0);
     if (!leads() && now - heard_ > longest_silence) leader_ = no_node;
     if (advanced == 0) return;
+    has_paused_ = !has_paused_ && is_pause(passed, advanced, barriers != barriers_);
     clocks_ = clocks;
+    barriers_ = barriers;
     since_ = now;
     if (is_over() && now >= again_at_) return lead(now);
-    if (is_over() || step_ == steps || is_pause(passed, advanced)) return;
+    if (is_over() || step_ == steps || has_paused_) return;
     if (skipped_ < std::clamp(told_ahead, first_clocks, most_first_clocks)) {
         skipped_ += advanced;
         return;
@@ -49,10 +52,14 @@ void IntentTrials::observe(double now, uint64_t clocks, uint64_t told_ahead) {
     if (leads() && now_.seconds >= shortest_block && now_.clocks >= fewest_clocks) go_on(now);
 }
 
-// A program that evaluates, saves or waits for data says nothing about what its clocks cost.
-bool IntentTrials::is_pause(double seconds, uint64_t clocks) const {
-    const Measured &known = now_.clocks > 0 ? now_ : last_[1];
-    return seconds > shortest_pause && known.clocks > 0 && seconds > pause * double(clocks) / known.rate();
+// A program that evaluates, saves or waits for data says nothing about what its clocks cost. Where all workers come to
+// a barrier for that, also a short pause is known from a clock that takes longer. Two in a row are none: the program
+// has become slower.
+bool IntentTrials::is_pause(double seconds, uint64_t clocks, bool have_met) const {
+    const Measured &known = now_.clocks > 0 ? now_ : last_[1].clocks > 0 ? last_[1] : found_[acts_];
+    if (known.clocks == 0) return false;
+    const double usual = double(clocks) / known.rate();
+    return have_met ? seconds > pause_of_barrier * usual : seconds > shortest_pause && seconds > pause * usual;
 }
 
 void IntentTrials::receive(double now, NodeId from, const TrialNote &note) {
@@ -61,13 +68,15 @@ void IntentTrials::receive(double now, NodeId from, const TrialNote &note) {
     switch (note.what) {
     case TrialNote::What::step:
         if (leader_ < from) return; // it will follow that one, too
-        if (is_told && note.step == step_) return begin_block();
+        if (is_told) begin_block();
+        if (is_told && note.step == step_) return;
         leader_ = from;
         trial_ = note.trial;
         heard_ = now;
         return begin_step(now, note.step, note.acts);
     case TrialNote::What::asks:
         if (!is_told) return;
+        begin_block();
         begin_step(now, steps, pays_);
         return port_.tell(from, {TrialNote::What::found, trial_, 0, false, found()});
     case TrialNote::What::found: {

@@ -52,9 +52,9 @@ public:
     IntentTrials(NodeId self, std::vector<NodeId> members, Port &port)
         : self_(self), members_(std::move(members)), port_(port) {}
 
-    // Call it often: `now` in seconds, how often clocks of the node's workers have advanced in all, and of how many
-    // such advances what is told today is over.
-    void observe(double now, uint64_t clocks, uint64_t told_ahead);
+    // Call it often: `now` in seconds, how often clocks of the node's workers have advanced in all, of how many such
+    // advances what is told today is over, and how many barriers of workers are.
+    void observe(double now, uint64_t clocks, uint64_t told_ahead, uint64_t barriers);
     void receive(double now, NodeId from, const TrialNote &note);
     void begin_epoch(std::vector<NodeId> members);
 
@@ -83,14 +83,16 @@ private:
     double found() const;
     void note_found(double number); // of any node
     void tell_all(const TrialNote &note);
-    bool is_pause(double seconds, uint64_t clocks) const;
+    bool is_pause(double seconds, uint64_t clocks, bool have_met) const;
 
     const NodeId self_;
     std::vector<NodeId> members_;
     Port &port_;
 
     uint64_t clocks_ = 0; // as last observed
+    uint64_t barriers_ = 0; // that were over then
     double since_ = -1; // when they last advanced; below 0: not known
+    bool has_paused_ = false; // before they did
 
     NodeId leader_ = no_node; // of the trial that is under way
     uint32_t trial_ = 0, led_ = 0; // its number there; how many this node has led

@@ -19,7 +19,7 @@ void IntentChoice::look_at_clocks(double now) {
         clocks += slot.clock.load(std::memory_order_relaxed);
         workers += identity_of(slot).is_taken();
     }
-    trials_.observe(now, clocks, workers * told_ahead);
+    trials_.observe(now, clocks, workers * told_ahead, header_.worker_rounds.load(std::memory_order_relaxed));
     note();
 }
 
