@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -140,8 +141,12 @@ def network(count: int, link: Link, seed: int = 1) -> Iterator[Network]:
 
 
 def remove_left() -> None:
-    """Remove hosts of processes that were killed."""
+    """Remove hosts of processes that were killed; several processes may do so at once."""
     for file in NAMESPACES.glob(f"{PREFIX}*x*-*"):
         owner = re.fullmatch(rf"{PREFIX}(\d+)x\d+-\d+", file.name)
         if owner and not Path("/proc", owner[1]).exists():
-            run("ip", "netns", "delete", file.name)
+            try:
+                run("ip", "netns", "delete", file.name)
+            except subprocess.CalledProcessError:
+                if file.exists():  # another process has not removed it
+                    raise

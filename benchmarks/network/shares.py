@@ -7,6 +7,7 @@ those of hosts with so many processors each. What the network takes of the machi
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import time
@@ -60,9 +61,7 @@ def shares(count: int, processors: float) -> Iterator[list[Path]]:
     """
     old = ROOT / "cpu"
     base = old if old.is_dir() else ROOT
-    for left in base.glob("moontide-*-*"):  # of a process that was killed
-        if not Path("/proc", left.name.split("-")[1]).exists():
-            left.rmdir()
+    remove_left(base)
     groups = [base / f"moontide-{os.getpid()}-{next(_numbers)}" for _ in range(count)]
     quota, period = quota_and_period(processors)
     try:
@@ -83,6 +82,18 @@ def shares(count: int, processors: float) -> Iterator[list[Path]]:
             while (group / "cgroup.procs").read_text() and time.monotonic() < end:
                 time.sleep(0.01)
             group.rmdir()
+
+
+def remove_left(base: Path) -> None:
+    """Remove groups of processes that were killed; several processes may do so at once."""
+    for left in base.glob("moontide-*-*"):
+        if not Path("/proc", left.name.split("-")[1]).exists():
+            try:
+                left.rmdir()
+            except OSError as error:
+                # Another process has removed it, or its processes have not ended yet and the next run removes it.
+                if error.errno not in (errno.ENOENT, errno.EBUSY):
+                    raise
 
 
 @contextmanager

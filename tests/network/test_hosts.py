@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.network.calibration import calibrate, connected, round_trip, stream
-from benchmarks.network.hosts import NAMESPACES, Host, Link, network
+from benchmarks.network.hosts import NAMESPACES, Host, Link, network, remove_left
 
 ROOT = Path(__file__).parents[2]
+PID_OF_NONE = 1 << 22  # the system's numbers are smaller
 SANITIZED = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
@@ -119,6 +120,17 @@ def test_hosts_are_gone_afterwards_also_after_a_kill() -> None:
         kept = made.hosts[0].name
         assert (NAMESPACES / kept).exists()
     assert not (NAMESPACES / kept).exists()
+
+
+def test_several_processes_at_once_remove_what_was_left() -> None:
+    """As the processes of a run of tests do, each of which asks what this machine allows."""
+    names = [f"pt{PID_OF_NONE}x0-{number}" for number in range(8)]
+    for name in names:
+        subprocess.run(["ip", "netns", "add", name], check=True)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(remove_left) for _ in range(4)]:
+            done.result()
+    assert not any((NAMESPACES / name).exists() for name in names)
 
 
 def test_a_relay_that_cannot_begin_says_why(capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Link
-from benchmarks.network.shares import may_part_threads, shares, slowness_of
+from benchmarks.network.shares import may_part_threads, remove_left, shares, slowness_of
 from benchmarks.network.training import ALONE, train_on_hosts
 
 ROOT = Path(__file__).parents[2]
+PID_OF_NONE = 1 << 22  # the system's numbers are smaller
 BUSY = """
 import sys, time
 from pathlib import Path
@@ -83,6 +85,23 @@ def test_a_thread_has_another_share_than_its_process() -> None:
     alone, of_process = map(float, done.stdout.split())
     assert of_process < 0.27
     assert alone > 0.27 if may_part_threads() else alone < 0.27
+
+
+def test_several_processes_at_once_remove_what_was_left() -> None:
+    """A group whose processes have not ended yet stays until they have."""
+    with shares(1, 1.0) as (group,):
+        left = [group / f"moontide-{PID_OF_NONE}-{number}" for number in range(64)]
+        for name in left:
+            name.mkdir()
+        with subprocess.Popen(["sleep", "60"]) as busy:
+            (left[0] / "cgroup.procs").write_text(f"{busy.pid}")
+            with ThreadPoolExecutor(4) as pool:
+                for done in [pool.submit(remove_left, group) for _ in range(4)]:
+                    done.result()
+            assert [name for name in left if name.exists()] == left[:1]
+            busy.kill()
+        remove_left(group)
+        assert not left[0].exists()
 
 
 def test_more_nodes_are_slower(monkeypatch: pytest.MonkeyPatch) -> None:
