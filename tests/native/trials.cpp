@@ -229,6 +229,27 @@ void check_programs_that_evaluate(Chance &chance) {
     REQUIRE(cluster.train(200, clocks, pause, 0.02, 0.015) < 0.15);
 }
 
+// One of two nodes evaluates just when the last step begins to count: it knows from the first how long its clocks take.
+void check_a_pause_as_a_step_begins() {
+    Cluster cluster(2);
+    Node &evaluates = *cluster.nodes[1];
+    uint64_t again = 0; // its clocks when the last step begins
+    double until = 0;
+    const Clock clock = [&](NodeId node, double acting) {
+        return node == 1 && cluster.now < until ? 1e9 : 0.018 - 0.001 * acting;
+    };
+    for (bool has_stopped = false; !has_stopped || !cluster.agrees();) {
+        cluster.run(0.001, clock);
+        has_stopped |= !evaluates.trials.acts();
+        if (again == 0 && has_stopped && evaluates.trials.acts()) again = evaluates.clocks;
+        if (again > 0 && evaluates.clocks == again + 6 && until == 0) { // clocks that do not count
+            until = cluster.now + 0.15;
+            evaluates.barriers++;
+        }
+    }
+    REQUIRE(until > 0 && evaluates.trials.acts());
+}
+
 void check_programs_that_become_slower() {
     Cluster slower(2); // all meet after each clock; during a trial these begin to take longer, as if all were pauses
     slower.train(20, 1, 0, 0.01, 0.01);
@@ -267,9 +288,15 @@ void check_leaders_go() {
 } // namespace
 
 int main(int count, char **arguments) {
-    void (*const checks[])() = {
-        check_found_by_any,    check_what_one_node_does, check_all_try_at_once,    check_waits_for_effects_to_end,
-        check_different_nodes, check_leaders_go,         check_a_plain_difference, check_programs_that_become_slower};
+    void (*const checks[])() = {check_found_by_any,
+                                check_what_one_node_does,
+                                check_all_try_at_once,
+                                check_waits_for_effects_to_end,
+                                check_different_nodes,
+                                check_leaders_go,
+                                check_a_plain_difference,
+                                check_programs_that_become_slower,
+                                check_a_pause_as_a_step_begins};
     Seeds(count, arguments).for_each([&](uint64_t seed) {
         Chance chance(seed);
         delay = 0.0001 * double(1 + chance.draw(40));
