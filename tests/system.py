@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+PID_OF_NONE = 1 << 22  # the system's numbers are smaller
+
 
 def state(pid: int) -> str:
     """Return the letter that the system has for a process, or nothing if there is none."""

@@ -14,9 +14,9 @@ import pytest
 
 from benchmarks.network.calibration import calibrate, connected, round_trip, stream
 from benchmarks.network.hosts import NAMESPACES, Host, Link, network, remove_left
+from tests.system import PID_OF_NONE
 
 ROOT = Path(__file__).parents[2]
-PID_OF_NONE = 1 << 22  # the system's numbers are smaller
 SANITIZED = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 

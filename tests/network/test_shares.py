@@ -13,9 +13,9 @@ from benchmarks.apps.tasks import APPS
 from benchmarks.network.hosts import Link
 from benchmarks.network.shares import may_part_threads, remove_left, shares, slowness_of
 from benchmarks.network.training import ALONE, train_on_hosts
+from tests.system import PID_OF_NONE
 
 ROOT = Path(__file__).parents[2]
-PID_OF_NONE = 1 << 22  # the system's numbers are smaller
 BUSY = """
 import sys, time
 from pathlib import Path
